@@ -1,0 +1,45 @@
+// Three projects: `unit` (the quick ones), `property` (laws over many seeds) and `native` (they load the addon).
+// Tests import the TypeScript sources; forks keep a crash of the addon inside its own process.
+// `--mode full` (npm run test:full) sets UT_FULL=1: property tests then run their whole range of seeds.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig(({ mode }) => ({
+  test: {
+    pool: "forks",
+    maxWorkers: 2,
+    env: mode === "full" ? { UT_FULL: "1" } : {},
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts"],
+      exclude: ["src/trace/generated/**"],
+      reporter: ["text-summary", "html"],
+    },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/property/**", "test/native/**"],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "property",
+          include: ["test/property/**/*.test.ts"],
+          testTimeout: mode === "full" ? 3_600_000 : 300_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "native",
+          include: ["test/native/**/*.test.ts"],
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+}));
