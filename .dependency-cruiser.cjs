@@ -81,10 +81,7 @@ module.exports = {
       comment: "kv and reference know no machine: no node: module and no package.",
       severity: "error",
       from: { path: "^src/(kv|reference)/" },
-      to: {
-        dependencyTypesNot: ["local", "type-only", "import", "export", "type-import"],
-        pathNot: "^src/",
-      },
+      to: { pathNot: "^src/" },
     },
     {
       name: "one-loader",
