@@ -2,7 +2,7 @@
 // Goes on after a failure where it can. The last line is `N passed, N failed`: every check is one, every test is one.
 // Exit: 0 when nothing failed and at least one test ran, else 1.
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { checks, command, findCompiler, isFound, root, runNode } from "./steps.mjs";
 
 let passed = 0;
@@ -48,6 +48,13 @@ function nativeSteps() {
   step("native tests", () => runNode(["scripts/test-native.mjs"]));
 }
 
+/** A failure's message without the runner's part of the stack; the whole stands further up in the output. */
+function brief(message) {
+  const lines = message.split("\n");
+  const ours = lines.filter((line) => !/^\s+at /.test(line) || !line.includes("node_modules"));
+  return ours.slice(0, 30).join("\n");
+}
+
 /** Counts single tests from vitest's own report; a run without a report, or without a test, is a failure. */
 function tests() {
   say("\n== tests");
@@ -74,7 +81,8 @@ function tests() {
       } else if (test.status === "failed") {
         failed += 1;
         ran += 1;
-        failures.push(`${test.fullName}\n${test.failureMessages.join("\n")}`);
+        const where = relative(root, file.name);
+        failures.push(`${where}: ${test.fullName}\n${test.failureMessages.map(brief).join("\n")}`);
       } else {
         skipped += 1;
       }
@@ -82,7 +90,7 @@ function tests() {
     const hasFailedTest = file.assertionResults.some((test) => test.status === "failed");
     if (file.status === "failed" && !hasFailedTest) {
       failed += 1; // the file itself could not be loaded
-      failures.push(`${file.name}\n${file.message}`);
+      failures.push(`${relative(root, file.name)}\n${brief(file.message)}`);
     }
   }
   if (ran === 0) {
@@ -95,11 +103,10 @@ function tests() {
   if (skipped > 0) say(`-- tests: ${skipped} skipped (reasons above)`);
 }
 
-if (step("build", () => runNode(["scripts/build.mjs"]))) {
-  for (const { name, run } of checks) step(name, run);
-  nativeSteps();
-  tests();
-}
+step("build", () => runNode(["scripts/build.mjs"]));
+for (const { name, run } of checks) step(name, run);
+nativeSteps();
+tests();
 
 if (failures.length > 0) {
   say("\nFailed:");

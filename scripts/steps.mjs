@@ -66,6 +66,6 @@ export const checks = [
         ...["src", "--config", ".dependency-cruiser.cjs"],
       ]),
   },
-  { name: "dead code", run: () => runNode([command("knip")]) },
+  { name: "dead code", run: () => runNode([command("knip"), "--no-config-hints"]) },
   { name: "package", run: () => runNode([command("publint"), "--strict"]) },
 ];
