@@ -1,0 +1,221 @@
+// The chain: one allocator over all bands. Every capacity question and every take goes through here, priced by one
+// function, so that a yes is a successful take.
+import { assert } from "../../base/assert.js";
+import type { MovePair } from "../../base/effects.js";
+import type { Demand, OperationError, Step } from "../../base/operations.js";
+import { toExtents } from "../../base/extents.js";
+import type { ChainConfig } from "../config.js";
+import type { BandPlan } from "../memory/geometry.js";
+import { BAND_FIELD, type Band } from "./band.js";
+import {
+  type CompactionContext,
+  flushOpportunistic,
+  flushUrgent,
+  packingMoves,
+} from "./compaction.js";
+import { EndBand } from "./end-band.js";
+import { FenceList } from "./fences.js";
+import { type ForwardStep, ForwardSteps } from "./forward-steps.js";
+import { IdSpace } from "./id-space.js";
+import { PageUsage } from "./page-usage.js";
+import { type BandSnapshot, type ChainPlan, firstPlan, indexShortage } from "./pricing.js";
+import { EffectScope, newer } from "./signals.js";
+
+/** Pages taken, by band index, and the step that served them. @internal */
+export interface Taken {
+  readonly pages: readonly (readonly number[])[];
+  readonly step: Step;
+}
+/** What relief did: the plan it followed and the moves of each band. @internal */
+export interface Relieved {
+  readonly plan: ChainPlan;
+  readonly moves: readonly number[];
+}
+
+/** The allocator over all bands of one arena. @internal */
+export class ChainAllocator {
+  readonly config: ChainConfig;
+  readonly bands: readonly EndBand[];
+  readonly owner: EndBand; // full attention: mints the virtual pages
+  readonly stateBand: EndBand | null;
+  readonly virtual: IdSpace;
+  readonly slots: IdSpace | null;
+  readonly steps = new ForwardSteps();
+  readonly scope = new EffectScope(this.steps);
+  readonly fences = new FenceList();
+  readonly usage: PageUsage;
+  moveEpoch = 0; // `move` effects so far
+  readonly #snapshot: BandSnapshot[];
+  readonly #snapshotEpochs: number[];
+  readonly #context: CompactionContext;
+
+  constructor(
+    config: ChainConfig,
+    plans: readonly BandPlan[],
+    parts: { layout: boolean; deep: boolean },
+  ) {
+    this.config = config;
+    const ownerPlan = plans.find((plan) => plan.isOwner)!; // planRefusal found one
+    const statePlan = plans.find((plan) => plan.kind === "state");
+    const field = parts.deep ? BAND_FIELD.freeIds : 0;
+    const usable = (plan: BandPlan): number => Math.max(0, plan.pages - plan.first_page);
+    this.virtual = new IdSpace(ownerPlan.first_page, usable(ownerPlan), field);
+    this.slots = statePlan ? new IdSpace(statePlan.first_page, usable(statePlan), field) : null;
+    this.bands = plans.map((plan, index) => {
+      const ids = plan.kind === "state" ? plan : ownerPlan;
+      return new EndBand(plan, index, Math.max(ids.pages, ids.first_page), parts);
+    });
+    this.owner = this.bands[plans.indexOf(ownerPlan)]!;
+    this.stateBand = statePlan ? this.bands[plans.indexOf(statePlan)]! : null;
+    this.usage = new PageUsage(this.steps, this.virtual, this.slots);
+    this.#snapshot = this.bands.map((band) => ({
+      grow: band.plan.grow,
+      pageBytes: band.plan.page_bytes,
+      pages: band.plan.pages,
+      firstPage: band.plan.first_page,
+      live: 0,
+      free: 0,
+      vacated: 0,
+      spanFirst: 0,
+      spanCount: 0,
+    }));
+    this.#snapshotEpochs = this.bands.map(() => -1);
+    this.#context = {
+      steps: this.steps,
+      usage: this.usage,
+      fences: this.fences,
+      scope: this.scope,
+      moved: () => (this.moveEpoch += 1),
+    };
+  }
+
+  /** The bands as pricing sees them; a band is read again only after its epoch moved. */
+  snapshot(): readonly BandSnapshot[] {
+    for (const [index, band] of this.bands.entries()) {
+      if (this.#snapshotEpochs[index] === band.epoch) continue;
+      this.#snapshotEpochs[index] = band.epoch;
+      const snapshot = this.#snapshot[index]!; // one a band
+      snapshot.live = band.live;
+      snapshot.free = band.holes.length + band.pendingPages;
+      snapshot.vacated = band.vacated.length;
+      snapshot.spanFirst = band.spanFirst;
+      snapshot.spanCount = band.spanCount;
+    }
+    return this.#snapshot;
+  }
+
+  /** A demand as numbers by band index. */
+  vector(demand: Demand): number[] {
+    return this.bands.map((band) => demand[band.plan.name] ?? 0);
+  }
+
+  /** The refusal that a take of this demand meets, or null: virtual ids, slot ids, index room, bytes. */
+  refusal(demand: readonly number[]): OperationError | null {
+    const wanted = demand[this.owner.index]!;
+    if (wanted > this.virtual.free.length) {
+      return { code: "refused_ids", need: wanted, free: this.virtual.free.length };
+    }
+    const states = this.stateBand === null ? 0 : demand[this.stateBand.index]!;
+    if (this.slots !== null && states > this.slots.free.length) {
+      return { code: "refused_state", need: states, free: this.slots.free.length };
+    }
+    return this.plan(demand) === null ? this.#capacityRefusal(demand) : null;
+  }
+
+  /** The least rearrangement that serves the demand as the chain stands, or null. */
+  plan(demand: readonly number[]): ChainPlan | null {
+    return firstPlan(this.snapshot(), demand);
+  }
+
+  /** Moves by band that the plan's step would make now. */
+  plannedMoves(plan: ChainPlan): readonly number[] {
+    return this.bands.map((band) => (plan.step === "no_move" ? 0 : packingMoves(band)));
+  }
+
+  #capacityRefusal(demand: readonly number[]): OperationError {
+    const short = indexShortage(this.snapshot(), demand);
+    const named: Record<string, number> = {};
+    for (const band of this.bands) {
+      const pages = demand[band.index]!;
+      if (pages > 0) named[band.plan.name] = pages;
+    }
+    const limit = short < 0 ? "bytes" : this.bands[short]!.plan.name;
+    return { code: "refused_capacity", demand: named, limit };
+  }
+
+  /** Takes a demand that `refusal` let pass. Waits come first, band by band; zeroing follows in chain order. */
+  take(demand: readonly number[]): Taken {
+    const plan = this.plan(demand);
+    assert(plan !== null, "chain.take_was_priced");
+    const step = plan.step === "no_move" ? plan.step : this.#relief(demand).plan.step;
+    const pages: number[][] = [];
+    for (const band of this.bands) {
+      const wanted = demand[band.index]!;
+      pages.push(wanted === 0 ? [] : this.#acquire(band, wanted));
+    }
+    for (const band of this.bands) {
+      const taken = pages[band.index]!;
+      if (taken.length > 0 && band.plan.kind !== "state") {
+        this.scope.emit(["zero", band.plan.name, toExtents(taken)]);
+      }
+    }
+    return { pages, step };
+  }
+
+  /** Makes room as a take of this demand would, without taking. */
+  relieve(demand: readonly number[]): Relieved {
+    const plan = this.plan(demand);
+    assert(plan !== null, "chain.relief_was_priced");
+    if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
+    return this.#relief(demand);
+  }
+
+  /** Opportunistic flush, low to high. */
+  flush(): readonly { readonly moves: readonly MovePair[]; readonly absorbed: number }[] {
+    return this.bands.map((band) =>
+      flushOpportunistic(band, this.config.moveCapPages, this.#context),
+    );
+  }
+
+  #acquire(band: EndBand, count: number): number[] {
+    const settled: { forward: ForwardStep | null; fresh: number } = { forward: null, fresh: 0 };
+    const reused = Math.min(count, band.holes.length + band.pendingPages);
+    const pages = band.acquire(count, settled);
+    let wait = settled.forward;
+    if (count > reused && this.fences.list.length > 0) {
+      const from = settled.fresh * band.plan.page_bytes;
+      const to = (settled.fresh + count - reused) * band.plan.page_bytes;
+      wait = newer(wait?.retired === false ? wait : null, this.fences.newestReader(from, to));
+    }
+    this.scope.wait(wait);
+    return pages;
+  }
+
+  /** Urgent recovery: host reads first, then settle everything, then plan again and pack the ends. */
+  #relief(demand: readonly number[]): Relieved {
+    this.scope.emit(["hostread", "recovery"]);
+    let newest: ForwardStep | null = null;
+    for (const band of this.bands) newest = newer(newest, band.newestPending);
+    this.scope.wait(newest);
+    for (const band of this.bands) while (band.pending.length > 0) band.settleOldest();
+    const plan = this.plan(demand);
+    assert(plan !== null, "chain.relief_keeps_the_plan");
+    if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
+    const moves = this.bands.map((band) =>
+      band.holes.length > 0 || band.vacated.length > 0 ? flushUrgent(band, this.#context) : 0,
+    );
+    return { plan, moves };
+  }
+
+  /** Ends an operation: what its waits or its processing released goes back, the effects are handed over. */
+  endOperation(): void {
+    if (!this.steps.retiredSome) return;
+    this.steps.retiredSome = false;
+    for (const band of this.bands) band.releaseVacated();
+    this.fences.dropRetired();
+  }
+
+  bandNamed(name: string): Band | undefined {
+    return this.bands.find((band) => band.plan.name === name);
+  }
+}

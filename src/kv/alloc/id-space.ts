@@ -1,0 +1,41 @@
+// Virtual ids: numbers handed to callers that stay while pages move. The owner band mints the virtual pages, the state
+// band has its own slot ids. Free ids leave at the head and return at the tail.
+import { IdQueue } from "../../base/id-queue.js";
+import type { Request } from "../requests.js";
+
+/** One id space, ids `first` to `first + count - 1`. @internal */
+export class IdSpace {
+  readonly first: number;
+  readonly count: number;
+  readonly free: IdQueue;
+  readonly #holder: (Request | undefined)[] = [];
+  readonly position: Int32Array; // page index in its row, or index in its purpose's list
+
+  constructor(first: number, count: number, digestField: number) {
+    this.first = first;
+    this.count = Math.max(0, count);
+    this.free = new IdQueue(digestField, this.count + 1);
+    for (let id = first; id < first + this.count; id++) this.free.push(id);
+    this.position = new Int32Array(first + this.count);
+  }
+
+  /** Takes the oldest free id for `holder`; there must be one. */
+  mint(holder: Request, position: number): number {
+    const id = this.free.shift();
+    this.#holder[id] = holder;
+    this.position[id] = position;
+    return id;
+  }
+  /** Marks a given id as held, for loading a state. */
+  assign(id: number, holder: Request, position: number): void {
+    this.#holder[id] = holder;
+    this.position[id] = position;
+  }
+  holder(id: number): Request | undefined {
+    return this.#holder[id];
+  }
+  retire(id: number): void {
+    this.#holder[id] = undefined;
+    this.free.push(id);
+  }
+}

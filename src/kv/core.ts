@@ -1,0 +1,108 @@
+// The state of one run that operations work on: the chain, the request rows, the open free group.
+import type { DirectConfig, OperationError } from "../base/operations.js";
+import type { Band } from "./alloc/band.js";
+import { ChainAllocator } from "./alloc/chain.js";
+import type { ChainConfig } from "./config.js";
+import { PageListBuilder } from "./freed-pages.js";
+import { bandPlans } from "./memory/geometry.js";
+import { type Request, RequestTable } from "./requests.js";
+
+/** Pages and ids whose frees wait for `group.end`, in call order. They stay bound and live until then. @internal */
+export interface FreeGroup {
+  readonly virtual: number[];
+  readonly slots: number[];
+  readonly bands: readonly number[][]; // virtual (slot) ids by band index
+  readonly windows: readonly Set<number>[]; // by band index: virtual pages whose window page is freed already
+}
+
+/** What every operation of one run shares. @internal */
+export class KvCore {
+  readonly source: DirectConfig;
+  readonly config: ChainConfig;
+  readonly chain: ChainAllocator;
+  readonly requests: RequestTable;
+  readonly lists: PageListBuilder;
+  readonly tokenBands: readonly Band[]; // chain order
+  readonly windowBands: readonly Band[]; // chain order
+  group: FreeGroup | null = null;
+
+  constructor(
+    source: DirectConfig,
+    config: ChainConfig,
+    parts: { layout: boolean; deep: boolean },
+  ) {
+    this.source = source;
+    this.config = config;
+    this.chain = new ChainAllocator(config, bandPlans(config), parts);
+    this.requests = new RequestTable(config.rows, parts.layout);
+    this.lists = new PageListBuilder(this.chain.bands);
+    this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
+    this.windowBands = this.chain.bands.filter((band) => band.plan.isWindow);
+  }
+
+  /** Pages that `tokens` cover, the last one perhaps in part. */
+  pagesOf(tokens: number): number {
+    return Math.ceil(tokens / this.config.pageSize);
+  }
+
+  /** Whether a window page is bound and not yet freed in the open group. */
+  isWindowBound(band: Band, virtual: number): boolean {
+    return band.v2p[virtual]! > 0 && this.group?.windows[band.index]!.has(virtual) !== true;
+  }
+
+  /** Frees one band's page of a virtual page, or defers it to the group's end. */
+  freeBandPage(band: Band, virtual: number): void {
+    if (this.group !== null) {
+      this.group.bands[band.index]!.push(virtual);
+      if (band.plan.isWindow) this.group.windows[band.index]!.add(virtual);
+      return;
+    }
+    this.lists.bands[band.index]!.add(band.free(virtual, this.chain.steps.newestUnprocessed));
+  }
+
+  /** Frees the page at `index` of a row in every band where it is bound, and its virtual id. */
+  freeRowPage(request: Request, index: number): void {
+    const virtual = request.pages[index]!;
+    for (const band of this.windowBands)
+      if (this.isWindowBound(band, virtual)) this.freeBandPage(band, virtual);
+    this.freeBandPage(this.chain.owner, virtual);
+    request.pages[index] = 0;
+    this.retireVirtual(virtual);
+  }
+
+  /** Returns a virtual id, at once or at the group's end. */
+  retireVirtual(virtual: number): void {
+    if (this.group !== null) {
+      this.group.virtual.push(virtual);
+      return;
+    }
+    this.chain.virtual.retire(virtual);
+    this.lists.virtual.add(virtual);
+  }
+
+  /** Frees a state slot with its page, at once or at the group's end. */
+  freeSlot(slot: number): void {
+    const { stateBand, slots } = this.chain;
+    if (stateBand === null || slots === null) return; // no state band, no slots
+    this.freeBandPage(stateBand, slot);
+    if (this.group !== null) {
+      this.group.slots.push(slot);
+      return;
+    }
+    slots.retire(slot);
+    this.lists.slots.add(slot);
+  }
+
+  /** The rule broken by a take or free between a launch and its record, or null. */
+  launchOpen(): OperationError | null {
+    return this.chain.steps.open === null ? null : invalid("take_between_launch_and_record");
+  }
+}
+
+/** A broken contract and what it names. @internal */
+export function invalid(
+  rule: string,
+  names: Omit<OperationError, "code" | "rule"> = {},
+): OperationError {
+  return { code: "invalid", rule, ...names };
+}

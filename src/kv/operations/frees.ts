@@ -1,0 +1,194 @@
+// tokens.free, group.begin, group.end, window.retire, request.finish, request.retract: logical frees.
+import type {
+  Answer,
+  FreedOk,
+  KvArgs,
+  OperationError,
+  RetiredWindow,
+} from "../../base/operations.js";
+import type { Band } from "../alloc/band.js";
+import { invalid, type KvCore } from "../core.js";
+import { PURPOSES, type Request } from "../requests.js";
+
+/** @internal */
+export function tokensFree(core: KvCore, args: KvArgs["tokens.free"]): Answer<"tokens.free"> {
+  const request = core.requests.find(args.req);
+  if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
+  const { from, to, bands } = args;
+  const first = core.pagesOf(from);
+  const end = core.pagesOf(to);
+  const broken = brokenFree(core, request, args, first, end) ?? core.launchOpen();
+  if (broken !== null) return { err: broken };
+  for (let index = first; index < end; index++) {
+    const virtual = request.pages[index]!; // checked: bound
+    if (bands === "all") core.freeRowPage(request, index);
+    else if (bands === "full") core.freeRowPage(request, index);
+    else
+      for (const band of core.windowBands)
+        if (bands.includes(band.plan.name)) core.freeBandPage(band, virtual);
+  }
+  if (bands === "all" && to === request.allocated && from <= to) {
+    request.pages.length = Math.min(request.pages.length, first);
+    core.requests.setAllocated(request, from);
+  }
+  return { ok: { freed: core.lists.take() } };
+}
+
+function brokenFree(
+  core: KvCore,
+  request: Request,
+  args: KvArgs["tokens.free"],
+  first: number,
+  end: number,
+): OperationError | null {
+  const { req, from, to, bands } = args;
+  if (to > core.config.rowTokens) return invalid("beyond_row", { req });
+  for (let page = first; page < end; page++) {
+    if ((request.pages[page] ?? 0) > 0) continue;
+    return invalid("free_of_unbound_page", { req, band: core.chain.owner.plan.name, page });
+  }
+  if (from > to || (to % core.config.pageSize !== 0 && to !== request.allocated)) {
+    return invalid("free_splits_page", { req });
+  }
+  if (first < Math.floor(request.protected / core.config.pageSize))
+    return invalid("free_of_tree_rows", { req });
+  if (bands === "all") return null;
+  return bands === "full"
+    ? stillWindowed(core, request, first, end)
+    : notWindowed(core, request, bands, first, end);
+}
+
+function notWindowed(
+  core: KvCore,
+  request: Request,
+  names: readonly string[],
+  first: number,
+  end: number,
+): OperationError | null {
+  for (const name of names) {
+    const band = core.windowBands.find((member) => member.plan.name === name);
+    for (let page = first; page < end; page++) {
+      if (band !== undefined && core.isWindowBound(band, request.pages[page]!)) continue;
+      return invalid("window_segment_bound", { req: request.name, band: name, page });
+    }
+  }
+  return null;
+}
+
+function stillWindowed(
+  core: KvCore,
+  request: Request,
+  first: number,
+  end: number,
+): OperationError | null {
+  for (const band of core.windowBands) {
+    for (let page = first; page < end; page++) {
+      if (!core.isWindowBound(band, request.pages[page]!)) continue;
+      return invalid("window_segment_released", { req: request.name, band: band.plan.name, page });
+    }
+  }
+  return null;
+}
+
+/** @internal */
+export function groupBegin(core: KvCore): Answer<"group.begin"> {
+  if (core.group !== null) return { err: invalid("group_state") };
+  core.group = {
+    virtual: [],
+    slots: [],
+    bands: core.chain.bands.map(() => []),
+    windows: core.chain.bands.map(() => new Set<number>()),
+  };
+  return { ok: {} };
+}
+
+/** @internal */
+export function groupEnd(core: KvCore): Answer<"group.end"> {
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  const { group, chain } = core;
+  if (group === null) return { err: invalid("group_state") };
+  core.group = null;
+  for (const band of chain.bands)
+    for (const id of group.bands[band.index]!) core.freeBandPage(band, id);
+  for (const virtual of group.virtual) core.retireVirtual(virtual);
+  for (const slot of group.slots) {
+    chain.slots?.retire(slot);
+    core.lists.slots.add(slot);
+  }
+  return { ok: { freed: core.lists.take() } };
+}
+
+/** Frees the window rows that fell out of each window; `len` is the number of computed tokens. @internal */
+export function windowRetire(core: KvCore, args: KvArgs["window.retire"]): Answer<"window.retire"> {
+  const request = core.requests.find(args.req);
+  if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  const answer: Record<string, RetiredWindow> = {};
+  for (const band of core.windowBands)
+    answer[band.plan.name] = retire(core, request, band, args.len);
+  return { ok: answer };
+}
+
+function retire(core: KvCore, request: Request, band: Band, computed: number): RetiredWindow {
+  const size = core.config.pageSize;
+  const cursor = request.cursors[band.index]!;
+  const { window } = band.plan;
+  if (window === null) return { cursor, floor: null, freed: [] };
+  const floor = retentionFloor(core, request, window);
+  // With sharing at least a page stays, so that the last tree node keeps some of its window.
+  let threshold = computed - (core.config.prefixSharing ? Math.max(window, size) : window);
+  if (floor !== null) threshold = Math.min(threshold, floor);
+  const next = Math.max(cursor, Math.floor(threshold / size) * size);
+  const start = Math.max(cursor, request.protected);
+  for (let index = core.pagesOf(start); index < next / size; index++) {
+    const virtual = request.pages[index] ?? 0;
+    if (virtual > 0 && core.isWindowBound(band, virtual)) core.freeBandPage(band, virtual);
+  }
+  core.requests.setCursor(request, band.index, next);
+  return { cursor: next, floor, freed: core.lists.bands[band.index]!.take() };
+}
+
+/** Token position whose window must stay for the latest checkpoint, or null where no floor applies. */
+function retentionFloor(core: KvCore, request: Request, window: number): number | null {
+  const { prefixSharing, checkpoint, pageSize } = core.config;
+  if (!prefixSharing || checkpoint === null || checkpoint === undefined) return null;
+  if (checkpoint.strategy === "no_buffer") return null;
+  return Math.max(0, Math.floor(((request.checkpoint ?? 0) - window) / pageSize) * pageSize);
+}
+
+/** @internal */
+export function requestFinish(
+  core: KvCore,
+  args: KvArgs["request.finish"],
+): Answer<"request.finish"> {
+  if (args.insert) return { err: { code: "unsupported", message: "request.finish with insert" } };
+  return closeRequest(core, args.req);
+}
+
+/** @internal */
+export function requestRetract(
+  core: KvCore,
+  args: KvArgs["request.retract"],
+): Answer<"request.retract"> {
+  if (args.backup !== undefined)
+    return { err: { code: "unsupported", message: "request.retract with backup" } };
+  return closeRequest(core, args.req);
+}
+
+/** Frees everything a request holds beyond the tree's part, its slots and its row. */
+function closeRequest(core: KvCore, req: string): { ok: FreedOk } | { err: OperationError } {
+  const request = core.requests.find(req);
+  if (request === undefined) return { err: invalid("unknown_request", { req }) };
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  for (let index = core.pagesOf(request.protected); index < request.pages.length; index++) {
+    if (request.pages[index]! > 0) core.freeRowPage(request, index);
+  }
+  for (const purpose of PURPOSES) {
+    for (const slot of core.requests.clearSlots(request, purpose)) core.freeSlot(slot);
+  }
+  core.requests.close(request);
+  return { ok: { freed: core.lists.take() } };
+}

@@ -1,0 +1,103 @@
+// state.alloc, state.free, state.copy.
+import { toExtents } from "../../base/extents.js";
+import type {
+  Answer,
+  Extents,
+  KvArgs,
+  OperationError,
+  StatePlace,
+  Step,
+} from "../../base/operations.js";
+import type { Band } from "../alloc/band.js";
+import { invalid, type KvCore } from "../core.js";
+import type { Request } from "../requests.js";
+
+/** @internal */
+export function stateAlloc(core: KvCore, args: KvArgs["state.alloc"]): Answer<"state.alloc"> {
+  const { chain } = core;
+  const request = core.requests.find(args.req);
+  if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  const band = chain.stateBand;
+  if (band === null || chain.slots === null)
+    return { err: invalid("feature_conflict", { req: args.req }) };
+  const demand = chain.bands.map((member) => (member === band ? args.count : 0));
+  const refusal = chain.refusal(demand);
+  if (refusal !== null) return { err: refusal };
+  const taken = chain.take(demand);
+  const slots: number[] = [];
+  for (const page of taken.pages[band.index]!) {
+    const slot = chain.slots.mint(request, request.slots[args.purpose].length);
+    core.requests.addSlot(request, args.purpose, slot);
+    band.bind(slot, page, chain.steps.clock);
+    slots.push(slot);
+  }
+  const ok: Record<string, Extents | Step> = { slots: toExtents(slots) };
+  ok[band.plan.name] = toExtents(taken.pages[band.index]!);
+  ok["step"] = taken.step;
+  return { ok };
+}
+
+/** @internal */
+export function stateFree(core: KvCore, args: KvArgs["state.free"]): Answer<"state.free"> {
+  const request = core.requests.find(args.req);
+  if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
+  if (request.slots[args.purpose].length === 0) {
+    const band = core.chain.stateBand?.plan.name;
+    return {
+      err: invalid("free_of_unbound_page", {
+        req: args.req,
+        ...(band === undefined ? {} : { band }),
+      }),
+    };
+  }
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  for (const slot of core.requests.clearSlots(request, args.purpose)) core.freeSlot(slot);
+  return { ok: { freed: core.lists.take() } };
+}
+
+/** @internal */
+export function stateCopy(core: KvCore, args: KvArgs["state.copy"]): Answer<"state.copy"> {
+  const { chain } = core;
+  if ("key" in args.from)
+    return { err: { code: "unsupported", message: "state.copy from a tree node" } };
+  const from = place(core, args.from);
+  const to = place(core, args.to);
+  const firstError = [from, to]
+    .filter((found): found is { readonly error: OperationError } => "error" in found)
+    .sort((left, right) => rank(left.error) - rank(right.error))[0];
+  if (firstError !== undefined) return { err: firstError.error };
+  if ("error" in from || "error" in to) return { err: { code: "unsupported" } }; // excluded above
+  const { band } = from;
+  // A forward that writes the source must be past; one that reads or writes the target must be past too.
+  const newest = chain.steps.newestUnretired;
+  const touchesTarget =
+    chain.usage.readersOf(band, to.page).length > 0 || chain.usage.isWritten(band, to.page);
+  if (newest !== null && (touchesTarget || chain.usage.isWritten(band, from.page)))
+    chain.scope.wait(newest);
+  chain.scope.emit(["copy", band.plan.name, [[from.page, to.page]]]);
+  return { ok: {} };
+}
+
+function rank(error: OperationError): number {
+  return error.rule === "unknown_request" ? 0 : 1;
+}
+
+function place(
+  core: KvCore,
+  at: StatePlace,
+): { readonly error: OperationError } | { readonly band: Band; readonly page: number } {
+  const request = core.requests.find(at.req);
+  if (request === undefined) return { error: invalid("unknown_request", { req: at.req }) };
+  const slot = currentSlot(request, at.purpose);
+  const band = core.chain.stateBand;
+  if (slot === 0 || band === null) return { error: invalid("nothing_tracked", { req: at.req }) };
+  return { band, page: band.v2p[slot]! };
+}
+
+/** The slot a purpose names: of several the first, of `track` the ring's current one; 0 = none. @internal */
+export function currentSlot(request: Request, purpose: StatePlace["purpose"]): number {
+  return request.slots[purpose][purpose === "track" ? request.trackCursor : 0] ?? 0;
+}

@@ -1,0 +1,163 @@
+// tokens.extend, tokens.decode: pages for token positions under the owner's virtual ids.
+import type { Answer, KvArgs, OperationError, PageLists } from "../../base/operations.js";
+import { invalid, type KvCore } from "../core.js";
+import type { Request } from "../requests.js";
+
+/** One request's growth in pages: row pages `[first, end)`, window pages from `windowFirst` on. */
+interface Growth {
+  readonly request: Request;
+  readonly to: number; // tokens
+  readonly first: number;
+  readonly end: number;
+  readonly windowFirst: number;
+  readonly tailed: boolean; // whether window pages were limited to a tail
+}
+
+/** @internal */
+export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answer<"tokens.extend"> {
+  const size = core.config.pageSize;
+  const lengths = new Map<string, number>(); // a request named twice grows from its first entry's end
+  const growths: Growth[] = [];
+  const broken = new Broken();
+  for (const { req, from, to, tail } of args.batch) {
+    const request = core.requests.find(req);
+    if (request === undefined) {
+      broken.note(0, invalid("unknown_request", { req }));
+      continue;
+    }
+    if (from !== (lengths.get(req) ?? request.allocated) || to < from) {
+      broken.note(1, invalid("extend_not_at_length", { req }));
+    }
+    if (to > core.config.rowTokens) broken.note(2, invalid("beyond_row", { req }));
+    lengths.set(req, to);
+    const first = core.pagesOf(from);
+    const tailFirst = tail === undefined ? first : Math.max(0, Math.floor((to - tail) / size));
+    growths.push({
+      request,
+      to,
+      first,
+      end: core.pagesOf(to),
+      windowFirst: Math.max(first, tailFirst),
+      tailed: tail !== undefined,
+    });
+  }
+  return broken.first === null ? grow(core, growths) : { err: broken.first };
+}
+
+/** @internal */
+export function tokensDecode(core: KvCore, args: KvArgs["tokens.decode"]): Answer<"tokens.decode"> {
+  const growths: Growth[] = [];
+  const lengths = new Map<string, number>();
+  const broken = new Broken();
+  for (const { req, len } of args.batch) {
+    const request = core.requests.find(req);
+    if (request === undefined) {
+      broken.note(0, invalid("unknown_request", { req }));
+      continue;
+    }
+    if (len !== (lengths.get(req) ?? request.allocated) + 1)
+      broken.note(1, invalid("extend_not_at_length", { req }));
+    if (len > core.config.rowTokens) broken.note(2, invalid("beyond_row", { req }));
+    lengths.set(req, len);
+    const first = core.pagesOf(len - 1);
+    growths.push({
+      request,
+      to: len,
+      first,
+      end: core.pagesOf(len),
+      windowFirst: first,
+      tailed: false,
+    });
+  }
+  return broken.first === null ? grow(core, growths) : { err: broken.first };
+}
+
+/** Keeps the broken rule that answers: the first in the list of rules, for the first entry of the batch. */
+class Broken {
+  first: OperationError | null = null;
+  #rank = Number.MAX_SAFE_INTEGER;
+  note(rank: number, error: OperationError): void {
+    if (rank >= this.#rank) return;
+    this.#rank = rank;
+    this.first = error;
+  }
+}
+
+function grow(
+  core: KvCore,
+  growths: readonly Growth[],
+): Answer<"tokens.extend"> & Answer<"tokens.decode"> {
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  const { chain } = core;
+  let owned = 0;
+  let windowed = 0;
+  for (const growth of growths) {
+    owned += growth.end - growth.first;
+    windowed += Math.max(0, growth.end - growth.windowFirst);
+  }
+  if (owned === 0) {
+    for (const growth of growths) settleLengths(core, growth);
+    return { ok: { pages: {}, step: "no_move" } };
+  }
+  const demand = chain.bands.map((band) =>
+    band.plan.isOwner ? owned : band.plan.isWindow ? windowed : 0,
+  );
+  const refusal = chain.refusal(demand);
+  if (refusal !== null) return { err: refusal };
+  const taken = chain.take(demand);
+  const next = chain.bands.map(() => 0); // pages handed out so far, by band
+  const pages: Record<string, PageLists> = {};
+  for (const growth of growths) {
+    if (growth.end > growth.first) {
+      bindGrowth(core, growth, taken.pages, next);
+      const lists = core.lists.take();
+      const name = growth.request.name;
+      // A request named twice in one batch answers with both parts, joined in order.
+      pages[name] = pages[name] === undefined ? lists : joined(pages[name], lists);
+    }
+    settleLengths(core, growth);
+  }
+  return { ok: { pages, step: taken.step } };
+}
+
+/** Binds the taken pages of one request in token order. */
+function bindGrowth(
+  core: KvCore,
+  growth: Growth,
+  taken: readonly (readonly number[])[],
+  next: number[],
+): void {
+  const { chain, lists } = core;
+  const { request } = growth;
+  const skipped = Math.min(growth.windowFirst, growth.end) - growth.first;
+  if (skipped > 0)
+    for (const band of core.windowBands) lists.bands[band.index]!.addUnbound(skipped);
+  for (let index = growth.first; index < growth.end; index++) {
+    const virtual = chain.virtual.mint(request, index);
+    request.pages[index] = virtual;
+    lists.virtual.add(virtual);
+    for (const band of core.tokenBands) {
+      if (band.plan.isWindow && index < growth.windowFirst) continue;
+      const page = taken[band.index]![next[band.index]!]!;
+      next[band.index]! += 1;
+      band.bind(virtual, page, chain.steps.clock);
+      lists.bands[band.index]!.add(page);
+    }
+  }
+}
+
+function settleLengths(core: KvCore, growth: Growth): void {
+  core.requests.setAllocated(growth.request, growth.to);
+  if (!growth.tailed) return;
+  for (const band of core.windowBands) {
+    core.requests.setCursor(growth.request, band.index, growth.windowFirst * core.config.pageSize);
+  }
+}
+
+function joined(left: PageLists, right: PageLists): PageLists {
+  const lists: Record<string, PageLists[string]> = { ...left };
+  for (const [name, extents] of Object.entries(right))
+    lists[name] = [...(lists[name] ?? []), ...extents];
+  return lists;
+}

@@ -1,0 +1,222 @@
+// Request rows: which virtual pages and state slots a request holds, by position. Rows hold virtual ids only, so a
+// page can move without rewriting any row.
+import { hashName, LaneSum } from "../base/digest.js";
+import { IdQueue } from "../base/id-queue.js";
+import type { StatePurpose } from "../base/operations.js";
+
+/** Purposes in the order in which a finish frees them. @internal */
+export const PURPOSES: readonly StatePurpose[] = ["main", "track", "replace", "cow"];
+
+/** One open request. Its object identity is its lifetime: a later request of the same name is another object. @internal */
+export interface Request {
+  readonly name: string;
+  readonly row: number;
+  readonly pages: number[]; // virtual page by page index, 0 = unbound
+  readonly cursors: number[]; // tokens, by band index; used for window bands
+  readonly slots: Record<StatePurpose, number[]>; // slot ids
+  allocated: number; // tokens
+  protected: number; // tokens, owned by the tree
+  checkpoint: number | null; // tokens
+  trackCursor: number; // index into slots.track of the ring's current slot
+  reset: boolean; // the next forward resets this row's device state
+}
+
+const FIELD = {
+  open: 1,
+  name: 16,
+  allocated: 17,
+  protected: 18,
+  reset: 19,
+  checkpoint: 20,
+  trackCursor: 21,
+  slot: 24, // + purpose index
+  cursor: 64, // + band index
+} as const;
+
+/** The request table. Row 0 is padding; rows are handed out first in, first out. @internal */
+export class RequestTable {
+  readonly rows: number;
+  readonly #open = new Map<string, Request>();
+  readonly #freeRows: IdQueue;
+  /** Rows marked for reset, in hand-out order; closed ones too. */
+  readonly marks: number[] = [];
+  readonly #cells = new LaneSum();
+  readonly #digesting: boolean; // layout or deep
+  #version = 0;
+
+  constructor(rows: number, digesting: boolean) {
+    this.rows = rows;
+    this.#digesting = digesting;
+    this.#freeRows = new IdQueue(0, rows + 1);
+    for (let row = 1; row <= rows; row++) this.#freeRows.push(row);
+  }
+
+  /** Rises with every change that the digest sees. */
+  get version(): number {
+    return this.#version;
+  }
+  get freeRows(): number {
+    return this.#freeRows.length;
+  }
+  get open(): ReadonlyMap<string, Request> {
+    return this.#open;
+  }
+  find(name: string): Request | undefined {
+    return this.#open.get(name);
+  }
+
+  /** Opens a request on the oldest free row; there must be one. */
+  add(name: string, bands: number): Request {
+    const request: Request = {
+      name,
+      row: this.#freeRows.shift(),
+      pages: [],
+      cursors: new Array<number>(bands).fill(0),
+      slots: { main: [], track: [], replace: [], cow: [] },
+      allocated: 0,
+      protected: 0,
+      checkpoint: null,
+      trackCursor: 0,
+      reset: true,
+    };
+    this.#open.set(name, request);
+    // A row marked by an earlier holder keeps its place: one reset serves both.
+    if (!this.marks.includes(request.row)) this.marks.push(request.row);
+    this.#join(request);
+    return request;
+  }
+
+  /** Puts back a request of a loaded state; its row leaves the free list with `setFreeRows`. */
+  restore(request: Request): void {
+    this.#open.set(request.name, request);
+    this.#join(request);
+  }
+
+  /** Closes a request; its row goes to the tail of the free list. */
+  close(request: Request): void {
+    this.#leave(request);
+    this.#open.delete(request.name);
+    this.#freeRows.push(request.row);
+  }
+
+  setAllocated(request: Request, tokens: number): void {
+    this.#change(FIELD.allocated, request.row, request.allocated, tokens);
+    request.allocated = tokens;
+  }
+  setCursor(request: Request, band: number, tokens: number): void {
+    const old = request.cursors[band]!; // one cursor a band
+    if (old === tokens) return;
+    this.#change(FIELD.cursor + band, request.row, old, tokens);
+    request.cursors[band] = tokens;
+  }
+  setTrackCursor(request: Request, index: number): void {
+    this.#change(FIELD.trackCursor, request.row, request.trackCursor, index);
+    request.trackCursor = index;
+  }
+  addSlot(request: Request, purpose: StatePurpose, slot: number): void {
+    const list = request.slots[purpose];
+    this.#slotCell(request.row, purpose, list.length, slot, true);
+    list.push(slot);
+    this.#version += 1;
+  }
+  /** Empties a purpose's list and returns what was in it. */
+  clearSlots(request: Request, purpose: StatePurpose): readonly number[] {
+    const list = request.slots[purpose];
+    if (list.length === 0) return list;
+    for (const [index, slot] of list.entries())
+      this.#slotCell(request.row, purpose, index, slot, false);
+    request.slots[purpose] = [];
+    if (purpose === "track") this.setTrackCursor(request, 0);
+    this.#version += 1;
+    return list;
+  }
+
+  /** Takes the marks: rows to reset, in hand-out order. */
+  takeMarks(): readonly number[] {
+    if (this.marks.length === 0) return [];
+    for (const request of this.#open.values()) {
+      if (!request.reset) continue;
+      this.#change(FIELD.reset, request.row, 1, 0);
+      request.reset = false;
+    }
+    return this.marks.splice(0);
+  }
+
+  freeRowList(): number[] {
+    return this.#freeRows.toArray();
+  }
+  setFreeRows(rows: readonly number[]): void {
+    this.#freeRows.replace(rows);
+    this.#version += 1;
+  }
+
+  /** Adds this component's cells to `sum`. */
+  digestInto(sum: LaneSum): void {
+    sum.add(FIELD.open, 0, this.#open.size);
+    sum.join(this.#cells);
+  }
+
+  /** The cells recomputed from content, to check the running sum against. */
+  recomputed(): LaneSum {
+    const sum = new LaneSum();
+    if (this.#digesting) for (const request of this.#open.values()) addCells(sum, request);
+    return sum;
+  }
+  get cells(): LaneSum {
+    return this.#cells;
+  }
+
+  clone(copyOf: (request: Request) => Request): RequestTable {
+    const table = new RequestTable(0, this.#digesting);
+    Object.assign(table, { rows: this.rows });
+    for (const [name, request] of this.#open) table.#open.set(name, copyOf(request));
+    table.#freeRows.replace(this.#freeRows.toArray());
+    table.marks.push(...this.marks);
+    table.#cells.copyFrom(this.#cells);
+    table.#version = this.#version;
+    return table;
+  }
+
+  #change(field: number, row: number, from: number, to: number): void {
+    if (this.#digesting && from !== to) {
+      this.#cells.remove(field, row, from);
+      this.#cells.add(field, row, to);
+      this.#version += 1;
+    }
+  }
+  #slotCell(row: number, purpose: StatePurpose, index: number, slot: number, add: boolean): void {
+    if (!this.#digesting) return;
+    const field = FIELD.slot + PURPOSES.indexOf(purpose);
+    if (add) this.#cells.add(field, row * 65536 + index, slot);
+    else this.#cells.remove(field, row * 65536 + index, slot);
+  }
+  #join(request: Request): void {
+    if (this.#digesting) addCells(this.#cells, request);
+    this.#version += 1;
+  }
+  #leave(request: Request): void {
+    if (this.#digesting) {
+      const cells = new LaneSum();
+      addCells(cells, request);
+      this.#cells.a = (this.#cells.a - cells.a) | 0;
+      this.#cells.b = (this.#cells.b - cells.b) | 0;
+    }
+    this.#version += 1;
+  }
+}
+
+function addCells(sum: LaneSum, request: Request): void {
+  const row = request.row;
+  sum.add(FIELD.name, row, hashName(request.name));
+  sum.add(FIELD.allocated, row, request.allocated);
+  sum.add(FIELD.protected, row, request.protected);
+  sum.add(FIELD.reset, row, request.reset ? 1 : 0);
+  sum.add(FIELD.checkpoint, row, request.checkpoint === null ? 0 : request.checkpoint + 1);
+  sum.add(FIELD.trackCursor, row, request.trackCursor);
+  for (const [band, cursor] of request.cursors.entries()) sum.add(FIELD.cursor + band, row, cursor);
+  for (const [index, purpose] of PURPOSES.entries()) {
+    for (const [place, slot] of request.slots[purpose].entries()) {
+      sum.add(FIELD.slot + index, row * 65536 + place, slot);
+    }
+  }
+}
