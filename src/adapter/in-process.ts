@@ -1,0 +1,187 @@
+// The allocator of this checkout in this process, with a device that carries out what it asks for.
+import { CandidateError, InternalError } from "../base/errors.js";
+import type { Lanes } from "../base/digest.js";
+import type {
+  Answer,
+  BootOk,
+  DirectConfig,
+  KvOperation,
+  Operation,
+  RunConfig,
+} from "../base/operations.js";
+import type { State } from "../base/state.js";
+import type { Device, VerifyPolicy } from "../device/device.js";
+import { openDevice } from "../device/open-device.js";
+import { KV_OPERATIONS, KVStorage } from "../kv/storage.js";
+import type { Adapter, AdapterFailure, AdapterInfo, ApplyResult, RunOpening } from "./adapter.js";
+import { readOwnVersion } from "./checkout.js";
+import { oneLine } from "./protocol.js";
+
+/** The devices of `self:…`; `none` carries nothing out. @public */
+export type SelfDevice = "model" | "none";
+
+/** @public */
+export interface InProcessOptions {
+  readonly device?: SelfDevice; // default model
+  readonly verify?: VerifyPolicy; // default touched
+  readonly revision?: string | null; // commit of this checkout, where the caller knows it
+  readonly dirty?: boolean | null;
+}
+
+/** `self`. @public */
+export class InProcessAdapter implements Adapter {
+  readonly info: AdapterInfo;
+  readonly windowSize = 256;
+  readonly #deviceKind: SelfDevice;
+  readonly #verify: VerifyPolicy;
+  #storage: KVStorage | null = null;
+  #config: DirectConfig | null = null;
+  #device: Device | null = null;
+  #contents: ((band: string) => Lanes) | undefined; // only for digests of depth deep
+  #hasDigests = false;
+  #isDeep = false;
+
+  constructor(options: InProcessOptions = {}) {
+    this.#deviceKind = options.device ?? "model";
+    this.#verify = options.verify ?? "touched";
+    this.info = {
+      name: "unified-trace",
+      version: readOwnVersion(),
+      revision: options.revision ?? null,
+      dirty: options.dirty ?? null,
+      domains: ["kv"],
+      ops: KV_OPERATIONS,
+      // Deep digests hold the contents of pages, which only a device has.
+      digest: this.#deviceKind === "none" ? "layout" : "deep",
+      fx: true,
+      fromState: true,
+    };
+  }
+
+  /** From a state the run goes on without a device: a state does not say what the bytes of a page hold. */
+  async open(opening: RunOpening): Promise<void> {
+    const { domain, config, digestDepth, state } = opening;
+    if (domain !== "kv") throw unsupported(`domain ${domain}`);
+    if (!isDirect(config)) throw unsupported("a configuration in the model form");
+    this.#closeDevice();
+    this.#isDeep = digestDepth === "deep";
+    if (this.#isDeep && (this.#deviceKind === "none" || state !== undefined)) {
+      throw unsupported(
+        "digests of depth deep without a device, which holds the contents of pages,",
+      );
+    }
+    this.#hasDigests = digestDepth !== null;
+    this.#config = config;
+    this.#storage = new KVStorage(config, { digestDepth });
+    if (state === undefined) return;
+    const boot = this.#storage.apply({ op: "boot", args: {} });
+    if (boot.err !== undefined)
+      throw unsupported(`going on from a state: boot answers ${boot.err.code};`);
+    this.#storage.load(state);
+    this.#config = null; // so that no boot opens a device
+  }
+
+  async apply(operations: readonly Operation[]): Promise<ApplyResult> {
+    const answers: Answer[] = [];
+    try {
+      for (const operation of operations) {
+        const failure = this.#applyOne(operation as KvOperation, answers);
+        if (failure !== null) return { answers, failure };
+      }
+    } catch (error) {
+      if (error instanceof CandidateError) throw error;
+      return { answers, failure: failureOf(error) };
+    }
+    return { answers, failure: null };
+  }
+
+  async state(): Promise<State | null> {
+    return this.#storage?.state() ?? null;
+  }
+
+  async close(): Promise<{
+    readonly digest: string | null;
+    readonly failure: AdapterFailure | null;
+  }> {
+    const storage = this.#storage;
+    try {
+      const violation = this.#device?.verifyAll() ?? null;
+      if (violation !== null)
+        return { digest: null, failure: invariant(violation.check, violation.message) };
+      return {
+        digest: storage === null || !this.#hasDigests ? null : storage.endDigest(this.#contents),
+        failure: null,
+      };
+    } catch (error) {
+      return { digest: null, failure: failureOf(error) };
+    } finally {
+      this.#closeDevice();
+      this.#storage = null;
+    }
+  }
+
+  async dispose(): Promise<void> {
+    this.#closeDevice();
+    this.#storage = null;
+  }
+
+  // Adds the answer, or returns what broke; then the answer is not among `answers`.
+  #applyOne(operation: KvOperation, answers: Answer[]): AdapterFailure | null {
+    const storage = this.#storage;
+    if (storage === null) throw new InternalError("apply without an open run");
+    const answer = storage.apply(operation);
+    if (answer.err?.code === "unsupported") throw unsupportedOperation(operation, answer);
+    if (answer.err === undefined) {
+      if (operation.op === "boot") this.#openDevice(answer.ok as BootOk); // the result of an operation "boot"
+      const violation = this.#device?.apply(operation, answer) ?? null;
+      if (violation !== null) return invariant(violation.check, violation.message);
+    }
+    const digest = this.#hasDigests ? storage.takeDigest(this.#contents) : undefined;
+    answers.push(digest === undefined ? answer : { ...answer, digest });
+    return null;
+  }
+
+  #openDevice(boot: BootOk): void {
+    const config = this.#config;
+    if (this.#deviceKind === "none" || config === null) return;
+    const device = openDevice(this.#deviceKind, { verify: this.#verify });
+    device.open(config, boot);
+    this.#device = device;
+    this.#contents = this.#isDeep ? (band) => device.contents(band) : undefined;
+  }
+
+  #closeDevice(): void {
+    this.#device?.close();
+    this.#device = null;
+    this.#contents = undefined;
+  }
+}
+
+function isDirect(config: RunConfig): config is DirectConfig {
+  return "sub_pools" in config;
+}
+
+function unsupported(what: string): CandidateError {
+  return new CandidateError(
+    "candidate_handshake",
+    `${what} is not supported by unified-trace ${readOwnVersion()}`,
+  );
+}
+
+function unsupportedOperation(operation: KvOperation, answer: Answer): CandidateError {
+  const detail = answer.err?.message;
+  return unsupported(
+    `operation ${operation.op}${detail === undefined ? "" : ` (${oneLine(detail)})`}`,
+  );
+}
+
+function invariant(check: string, message: string): AdapterFailure {
+  return { kind: "invariant", message: oneLine(`${check}: ${message}`) };
+}
+
+// An assertion of the allocator is a broken invariant, anything else that is thrown a crash; neither shows its stack.
+function failureOf(error: unknown): AdapterFailure {
+  if (error instanceof InternalError) return { kind: "invariant", message: oneLine(error.message) };
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { kind: "crash", message: `threw ${oneLine(text)}` };
+}

@@ -1,0 +1,105 @@
+// The words after `--impl` and `--candidate`: which implementation is meant, and starting it.
+import { EnvironmentError, UsageError } from "../base/errors.js";
+import { nearestWord } from "../base/nearest.js";
+import type { VerifyPolicy } from "../device/device.js";
+import { KV_OPERATIONS } from "../kv/storage.js";
+import type { Adapter } from "./adapter.js";
+import { openCheckoutAdapter, readOwnVersion } from "./checkout.js";
+import { InProcessAdapter } from "./in-process.js";
+import { openModuleAdapter } from "./module-adapter.js";
+import { openProcessAdapter } from "./process-adapter.js";
+import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
+
+const KINDS = ["self", "checkout", "module", "cmd"] as const;
+const LATER_KINDS = ["ref", "reference"];
+const DEVICES = ["model", "none", "host", "cuda"];
+const FORMS = "self, self:DEVICE, checkout:PATH, module:FILE or cmd:COMMAND";
+
+/** Choices for any implementation; each kind takes what concerns it. @public */
+export interface OpenAdapterOptions extends ProtocolAdapterOptions {
+  readonly verify?: VerifyPolicy; // of the device of `self`
+  readonly revision?: string | null; // of this checkout, told as that of `self`
+  readonly dirty?: boolean | null;
+  readonly cwd?: string; // folder that relative paths start from and programs start in
+  readonly workerScript?: URL; // of `module`
+}
+
+/** An implementation as it was named on the command line. @public */
+export interface AdapterSpec {
+  readonly kind: (typeof KINDS)[number];
+  readonly target: string; // device, path, file or command; "" for plain `self`
+}
+
+/** Reads the name of an implementation. Throws `UsageError` with the nearest known word. @public */
+export function parseAdapterSpec(spec: string): AdapterSpec {
+  const colon = spec.indexOf(":");
+  const word = colon < 0 ? spec : spec.slice(0, colon);
+  const target = colon < 0 ? "" : spec.slice(colon + 1);
+  if (LATER_KINDS.includes(word))
+    throw new UsageError(`${spec} is not available yet; expected ${FORMS}`, FORMS);
+  const kind = KINDS.find((known) => known === word);
+  if (kind === undefined) throw unknownKind(spec, word, target);
+  if (kind === "self" ? colon >= 0 && target === "" : target.trim() === "") {
+    throw new UsageError(`${spec} names nothing after its kind; expected ${FORMS}`, FORMS);
+  }
+  if (kind === "self" && target !== "" && !DEVICES.includes(target)) {
+    throw new UsageError(
+      `unknown device ${JSON.stringify(target)} in ${spec}${meant(target, DEVICES)}; expected one of ${DEVICES.join(", ")}`,
+    );
+  }
+  return { kind, target };
+}
+
+/**
+ * Starts the implementation that `spec` names. Throws `UsageError` for a wrong name, `EnvironmentError` for a device that is
+ * not here, `CandidateError` for one that cannot be started or does not shake hands. The caller disposes of it. @public
+ */
+export async function openAdapter(
+  spec: string,
+  options: OpenAdapterOptions = {},
+): Promise<Adapter> {
+  const { kind, target } = parseAdapterSpec(spec);
+  const withVersion = { toolVersion: readOwnVersion(), ...options };
+  switch (kind) {
+    case "self":
+      return openSelf(target, options);
+    case "checkout":
+      return openCheckoutAdapter(target, withVersion);
+    case "module":
+      return openModuleAdapter(target, { ...withVersion, ops: KV_OPERATIONS });
+    case "cmd":
+      return openProcessAdapter(target, withVersion);
+  }
+}
+
+function openSelf(device: string, options: OpenAdapterOptions): Adapter {
+  if (device === "host" || device === "cuda") {
+    throw new EnvironmentError(
+      "device_unavailable",
+      `the ${device} device is not available in this version; use self or self:none`,
+    );
+  }
+  const { verify, revision, dirty } = options;
+  return new InProcessAdapter({
+    device: device === "none" ? "none" : "model",
+    revision: revision ?? null,
+    dirty: dirty ?? null,
+    ...(verify === undefined ? {} : { verify }),
+  });
+}
+
+function unknownKind(spec: string, word: string, target: string): UsageError {
+  const known = target === "" ? ["self"] : KINDS;
+  let hint = meant(word, known);
+  if (hint === "" && /\.[cm]?js$/.test(spec)) hint = ` (did you mean module:${spec}?)`;
+  else if (hint === "" && /[/\\]/.test(spec)) hint = ` (did you mean checkout:${spec}?)`;
+  return new UsageError(
+    `unknown implementation ${JSON.stringify(spec)}${hint}; expected ${FORMS}`,
+    FORMS,
+  );
+}
+
+function meant(word: string, known: readonly string[]): string {
+  const nearest = nearestWord(word, known);
+  return nearest === null ? "" : ` (did you mean ${nearest}?)`;
+}
