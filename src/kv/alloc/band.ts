@@ -52,12 +52,12 @@ export abstract class Band {
   /** Rises with every change of a capacity field or of content that the digest sees. */
   epoch = 0;
   readonly cells = new LaneSum(); // bindings, pending, vacated
-  protected readonly digesting: boolean; // layout or deep
+  readonly keepsCells: boolean; // digest depth layout or deep
 
   constructor(plan: BandPlan, index: number, virtualIds: number, parts: DigestParts) {
     this.plan = plan;
     this.index = index;
-    this.digesting = parts.layout;
+    this.keepsCells = parts.layout;
     const pages = Math.max(plan.pages, 0);
     this.status = new Uint8Array(pages);
     this.p2v = new Int32Array(pages);
@@ -105,7 +105,7 @@ export abstract class Band {
     this.v2p[virtual] = page;
     this.p2v[page] = virtual;
     this.boundAt[page] = clock;
-    if (this.digesting) this.cells.add(BAND_FIELD.binding, virtual, page);
+    if (this.keepsCells) this.cells.add(BAND_FIELD.binding, virtual, page);
     this.epoch += 1;
   }
 
@@ -138,7 +138,7 @@ export abstract class Band {
   addVacated(page: number, readers: readonly ForwardStep[]): void {
     this.status[page] = PAGE.vacated;
     this.vacated.push({ page, readers });
-    if (this.digesting) this.cells.add(BAND_FIELD.vacated, page, newestName(readers));
+    if (this.keepsCells) this.cells.add(BAND_FIELD.vacated, page, newestName(readers));
     this.epoch += 1;
   }
 
@@ -151,7 +151,7 @@ export abstract class Band {
       return false;
     });
     for (const { page, readers } of dropped) {
-      if (this.digesting) this.cells.remove(BAND_FIELD.vacated, page, newestName(readers));
+      if (this.keepsCells) this.cells.remove(BAND_FIELD.vacated, page, newestName(readers));
     }
     if (dropped.length > 0) this.epoch += 1;
     return dropped;
@@ -169,7 +169,7 @@ export abstract class Band {
     const batch = this.pending.shift()!; // the caller saw one
     const field = BAND_FIELD.pending + hashName(batch.forward.name);
     for (const [index, page] of batch.pages.entries()) {
-      if (this.digesting) this.cells.remove(field, index, page);
+      if (this.keepsCells) this.cells.remove(field, index, page);
       this.addHole(page);
     }
     this.pendingPages -= batch.pages.length;
@@ -199,7 +199,7 @@ export abstract class Band {
   protected unbind(virtual: number, page: number): void {
     this.v2p[virtual] = 0;
     this.p2v[page] = 0;
-    if (this.digesting) this.cells.remove(BAND_FIELD.binding, virtual, page);
+    if (this.keepsCells) this.cells.remove(BAND_FIELD.binding, virtual, page);
   }
 
   #pend(page: number, forward: ForwardStep): void {
@@ -210,7 +210,7 @@ export abstract class Band {
       batch = { forward, pages: [] };
       this.pending.push(batch);
     }
-    if (this.digesting) {
+    if (this.keepsCells) {
       this.cells.add(BAND_FIELD.pending + hashName(forward.name), batch.pages.length, page);
     }
     batch.pages.push(page);

@@ -1,0 +1,174 @@
+// Component digests: which cells each component has at each depth, and which components changed since last asked.
+// `docs/trace-format.md` lists the cells; a field number is never used again for another meaning.
+import { foldDigests, hashName, hexOf, type Lanes, LaneSum } from "../base/digest.js";
+import { type Digests, FIXED_COMPONENTS } from "../base/operations.js";
+import { BAND_FIELD, type Band } from "./alloc/band.js";
+import type { KvCore } from "./core.js";
+
+const BAND_COUNT = {
+  spanFirst: 1,
+  spanCount: 2,
+  live: 3,
+  holes: 4,
+  pending: 5,
+  vacated: 6,
+  fixed: 7,
+  freeIds: 8,
+} as const;
+const CHAIN = { moveEpoch: 1, fences: 2, fenceFrom: 16, fenceTo: 17, fenceReader: 18 } as const;
+const FORWARDS = { unprocessed: 1, open: 2, name: 16, retired: 17, openName: 18 } as const;
+const LEDGER = { uses: 1, writer: 16, unknown: 17 } as const;
+
+/** Hash of a band's live contents, where a device holds bytes; only at depth `deep`. @internal */
+export type ContentsOf = (band: string) => Lanes;
+
+/** Tracks which component digests changed from operation to operation. @internal */
+export class ComponentDigests {
+  readonly #core: KvCore;
+  readonly #layout: boolean;
+  readonly #deep: boolean;
+  readonly #names: readonly string[];
+  readonly #last: (string | null)[];
+  readonly #versions: number[];
+
+  constructor(core: KvCore, parts: { layout: boolean; deep: boolean }) {
+    this.#core = core;
+    this.#layout = parts.layout;
+    this.#deep = parts.deep;
+    this.#names = [...core.chain.bands.map((band) => band.plan.name), ...FIXED_COMPONENTS];
+    this.#last = this.#names.map(() => null);
+    this.#versions = this.#names.map(() => -1);
+  }
+
+  /** Digests that changed since the last call, in component order; undefined when none did. */
+  takeChanged(contents?: ContentsOf): Digests | undefined {
+    let changed: Record<string, string> | undefined;
+    for (let index = 0; index < this.#names.length; index++) {
+      const version = this.#versionOf(index);
+      if (this.#versions[index] === version && !(this.#deep && contents !== undefined)) continue;
+      this.#versions[index] = version;
+      const hex = this.#hex(index, contents);
+      if (hex === this.#last[index]) continue;
+      this.#last[index] = hex;
+      changed ??= {};
+      changed[this.#names[index]!] = hex;
+    }
+    return changed;
+  }
+
+  /** The fold of all component digests as they stand. */
+  fold(contents?: ContentsOf): string {
+    return foldDigests(this.#names.map((_, index) => this.#hex(index, contents)));
+  }
+
+  #versionOf(index: number): number {
+    const { chain, requests } = this.#core;
+    const band = chain.bands[index];
+    if (band !== undefined) return band.epoch;
+    switch (this.#names[index]) {
+      case "chain":
+        return chain.moveEpoch + chain.fences.version;
+      case "forwards":
+      case "ledger":
+        return chain.steps.version;
+      case "rows":
+        return requests.version;
+      default:
+        return 0;
+    }
+  }
+
+  #hex(index: number, contents?: ContentsOf): string {
+    const sum = new LaneSum();
+    const { chain, requests } = this.#core;
+    const band = chain.bands[index];
+    if (band !== undefined) {
+      this.#addBand(sum, band);
+      if (this.#deep && contents !== undefined) sum.join(contents(band.plan.name));
+      return hexOf(sum.a, sum.b);
+    }
+    switch (this.#names[index]) {
+      case "chain":
+        this.#addChain(sum);
+        break;
+      case "forwards":
+        this.#addForwards(sum);
+        break;
+      case "ledger":
+        this.#addLedger(sum);
+        break;
+      case "rows":
+        requests.digestInto(sum);
+        break;
+    }
+    return hexOf(sum.a, sum.b);
+  }
+
+  #addBand(sum: LaneSum, band: Band): void {
+    const { chain } = this.#core;
+    sum.add(BAND_COUNT.spanFirst, 0, band.spanFirst);
+    sum.add(BAND_COUNT.spanCount, 0, band.spanCount);
+    sum.add(BAND_COUNT.live, 0, band.live);
+    sum.add(BAND_COUNT.holes, 0, band.holes.length);
+    sum.add(BAND_COUNT.pending, 0, band.pendingPages);
+    sum.add(BAND_COUNT.vacated, 0, band.vacated.length);
+    const ids = band.plan.isOwner ? chain.virtual : band.plan.kind === "state" ? chain.slots : null;
+    if (ids !== null) sum.add(BAND_COUNT.freeIds, 0, ids.free.length);
+    if (!this.#layout) return;
+    sum.a = (sum.a + band.holes.orderA) | 0;
+    sum.b = (sum.b + band.holes.orderB) | 0;
+    sum.join(band.cells);
+    if (this.#deep && ids !== null) {
+      sum.a = (sum.a + ids.free.orderA) | 0;
+      sum.b = (sum.b + ids.free.orderB) | 0;
+    }
+  }
+
+  #addChain(sum: LaneSum): void {
+    const { moveEpoch, fences } = this.#core.chain;
+    sum.add(CHAIN.moveEpoch, 0, moveEpoch);
+    sum.add(CHAIN.fences, 0, fences.list.length);
+    if (!this.#layout) return;
+    for (const [index, fence] of fences.list.entries()) {
+      sum.add(CHAIN.fenceFrom, index, fence.from);
+      sum.add(CHAIN.fenceTo, index, fence.to);
+      for (const reader of fence.readers) sum.add(CHAIN.fenceReader, index, hashName(reader.name));
+    }
+  }
+
+  #addForwards(sum: LaneSum): void {
+    const { steps } = this.#core.chain;
+    sum.add(FORWARDS.unprocessed, 0, steps.unprocessed.length);
+    sum.add(FORWARDS.open, 0, steps.open === null ? 0 : 1);
+    if (!this.#layout) return;
+    for (const [index, step] of steps.unprocessed.entries())
+      sum.add(FORWARDS.name, index, hashName(step.name));
+    if (steps.newestRetired !== null) sum.add(FORWARDS.retired, 0, hashName(steps.newestRetired));
+    if (steps.open !== null) sum.add(FORWARDS.openName, 0, hashName(steps.open.name));
+  }
+
+  #addLedger(sum: LaneSum): void {
+    const unretired = this.#core.chain.steps.unretired();
+    sum.add(LEDGER.uses, 0, unretired.length);
+    if (!this.#layout) return;
+    for (const step of unretired) {
+      sum.add(step.unknownWrites ? LEDGER.unknown : LEDGER.writer, 0, hashName(step.name));
+    }
+  }
+}
+
+/** A band's running cells computed anew from its content. @internal */
+export function recomputedCells(band: Band): LaneSum {
+  const sum = new LaneSum();
+  if (!band.keepsCells) return sum;
+  for (const [virtual, page] of band.v2p.entries())
+    if (page > 0) sum.add(BAND_FIELD.binding, virtual, page);
+  for (const { forward, pages } of band.pending) {
+    const field = BAND_FIELD.pending + hashName(forward.name);
+    for (const [index, page] of pages.entries()) sum.add(field, index, page);
+  }
+  for (const { page, readers } of band.vacated) {
+    sum.add(BAND_FIELD.vacated, page, hashName(readers.at(-1)?.name ?? ""));
+  }
+  return sum;
+}

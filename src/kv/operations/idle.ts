@@ -1,0 +1,105 @@
+// check.idle: conservation of pages, ids and bytes, leaks by identity, and the running digests against recomputed ones.
+import type { Answer, IdleViolation } from "../../base/operations.js";
+import { PAGE } from "../alloc/band.js";
+import { recomputedCells } from "../digests.js";
+import type { EndBand } from "../alloc/end-band.js";
+import type { KvCore } from "../core.js";
+import { PURPOSES } from "../requests.js";
+
+/** Open requests are holders, not leaks; nothing is held back here, so no check is skipped. @internal */
+export function checkIdle(core: KvCore): Answer<"check.idle"> {
+  return { ok: { violations: idleViolations(core), skipped: false } };
+}
+
+/** Everything that is wrong with the run's books; empty when healthy. @internal */
+export function idleViolations(core: KvCore): readonly IdleViolation[] {
+  const violations: IdleViolation[] = [];
+  let cursor = 0;
+  for (const band of core.chain.bands) {
+    violations.push(...conservation(band), ...bindings(core, band), ...leaks(core, band));
+    const low = band.spanFirst * band.plan.page_bytes;
+    if (band.spanCount > 0 && low < cursor) {
+      violations.push({ check: "bytes_disjoint", band: band.plan.name, page: band.spanFirst });
+    }
+    if (band.spanCount > 0) cursor = (band.spanFirst + band.spanCount) * band.plan.page_bytes;
+    const fresh = recomputedCells(band);
+    if (fresh.a !== band.cells.a || fresh.b !== band.cells.b) {
+      violations.push({ check: "digest_drift", band: band.plan.name });
+    }
+  }
+  const rows = core.requests.recomputed();
+  if (rows.a !== core.requests.cells.a || rows.b !== core.requests.cells.b) {
+    violations.push({ check: "digest_drift", detail: "rows" });
+  }
+  if (core.chain.steps.unprocessed.length === 0) {
+    for (const band of core.chain.bands) {
+      if (band.pendingPages > 0)
+        violations.push({ check: "pending_without_forward", band: band.plan.name });
+    }
+  }
+  const openRows = new Set([...core.requests.open.values()].map((request) => request.row));
+  if (openRows.size + core.requests.freeRows !== core.requests.rows) {
+    violations.push({ check: "row_conservation" });
+  }
+  return violations;
+}
+
+/** span = live + holes + pending + vacated, and every list agrees with the page states. */
+function conservation(band: EndBand): IdleViolation[] {
+  const seen = [0, 0, 0, 0, 0];
+  for (const state of band.status) seen[state]! += 1;
+  const lists = band.live + band.holes.length + band.pendingPages + band.vacated.length;
+  const agree =
+    seen[PAGE.live] === band.live &&
+    seen[PAGE.hole] === band.holes.length &&
+    seen[PAGE.pending] === band.pendingPages &&
+    seen[PAGE.vacated] === band.vacated.length &&
+    new Set(band.holes.toArray()).size === band.holes.length;
+  if (band.spanCount === lists && agree) return [];
+  return [
+    {
+      check: "page_conservation",
+      band: band.plan.name,
+      detail: `span ${String(band.spanCount)}, listed ${String(lists)}`,
+    },
+  ];
+}
+
+/** Virtual and physical maps are inverse on the live pages. */
+function bindings(core: KvCore, band: EndBand): IdleViolation[] {
+  const violations: IdleViolation[] = [];
+  let bound = 0;
+  for (const [virtual, page] of band.v2p.entries()) {
+    if (page === 0) continue;
+    bound += 1;
+    if (band.p2v[page] !== virtual || band.status[page] !== PAGE.live) {
+      violations.push({ check: "binding", band: band.plan.name, page });
+    }
+  }
+  if (bound !== band.live)
+    violations.push({ check: "binding", band: band.plan.name, detail: "live pages unbound" });
+  if (band.plan.isOwner || band.plan.kind === "state") {
+    const ids = band.plan.isOwner ? core.chain.virtual : core.chain.slots;
+    if (ids !== null && ids.free.length + band.live !== ids.count) {
+      violations.push({ check: "id_conservation", band: band.plan.name });
+    }
+  }
+  return violations;
+}
+
+/** Live pages that no open request and no open free group holds, with the operation that bound them last. */
+function leaks(core: KvCore, band: EndBand): IdleViolation[] {
+  const held = new Set<number>();
+  for (const request of core.requests.open.values()) {
+    if (band.plan.kind === "state")
+      for (const purpose of PURPOSES) for (const slot of request.slots[purpose]) held.add(slot);
+    else for (const virtual of request.pages) if (virtual > 0) held.add(virtual);
+  }
+  for (const id of core.group?.bands[band.index] ?? []) held.add(id);
+  const violations: IdleViolation[] = [];
+  for (const [page, virtual] of band.p2v.entries()) {
+    if (virtual === 0 || held.has(virtual)) continue;
+    violations.push({ check: "leak", band: band.plan.name, page, taken_by: band.boundAt[page]! });
+  }
+  return violations;
+}

@@ -1,0 +1,281 @@
+// The full state of a run, written and read back. What a later operation can depend on is in it; a run that goes on
+// from it gives the same answers.
+import { assert } from "../base/assert.js";
+import { expand, idsOf, toExtents } from "../base/extents.js";
+import type { Extents } from "../base/operations.js";
+import type { BandState, LedgerRecord, RowState, State } from "../base/state.js";
+import { type Band, PAGE } from "./alloc/band.js";
+import type { EndBand } from "./alloc/end-band.js";
+import type { ForwardStep } from "./alloc/forward-steps.js";
+import type { KvCore } from "./core.js";
+import { PURPOSES, type Request } from "./requests.js";
+
+/** What the contract's table does not name but a run needs to go on; under an extension key. */
+interface ForwardsExtra {
+  readonly clock: number; // number of the next operation
+  readonly unrecorded: readonly { readonly name: string; readonly mode: ForwardStep["mode"] }[];
+  readonly marks: Extents; // rows to reset, hand-out order
+  readonly free_rows: Extents;
+  readonly group: {
+    readonly virtual: Extents;
+    readonly slots: Extents;
+    readonly bands: readonly Extents[];
+  } | null;
+}
+
+/** @internal */
+export function stateOf(core: KvCore): State {
+  const { chain, requests } = core;
+  const bands: Record<string, BandState> = {};
+  for (const band of chain.bands) bands[band.plan.name] = bandState(core, band);
+  const extra: ForwardsExtra = {
+    clock: chain.steps.clock + 1,
+    unrecorded: chain.steps.unrecorded.map(({ name, mode }) => ({ name, mode })),
+    marks: toExtents(requests.marks),
+    free_rows: toExtents(requests.freeRowList()),
+    group: core.group && {
+      virtual: toExtents(core.group.virtual),
+      slots: toExtents(core.group.slots),
+      bands: core.group.bands.map((ids) => toExtents(ids)),
+    },
+  };
+  const rows: Record<string, RowState> = {};
+  for (const request of requests.open.values()) rows[request.name] = rowState(core, request);
+  return {
+    ...bands,
+    chain: {
+      move_epoch: chain.moveEpoch,
+      fences: chain.fences.list.map(({ from, to, readers }) => ({
+        bytes: [from, to],
+        signals: names(readers),
+      })),
+    },
+    forwards: {
+      unprocessed: names(chain.steps.unprocessed),
+      retired: chain.steps.newestRetired,
+      open: chain.steps.open?.name ?? null,
+      x_more: extra,
+    },
+    ledger: ledgerRecords(core),
+    rows,
+    tree: [],
+    host: {},
+    net: {},
+  };
+}
+
+function names(steps: readonly ForwardStep[]): string[] {
+  return steps.map((step) => step.name);
+}
+
+function bandState(core: KvCore, band: EndBand): BandState {
+  const ids = band.plan.isOwner
+    ? core.chain.virtual
+    : band.plan.kind === "state"
+      ? core.chain.slots
+      : null;
+  return {
+    span: [band.spanFirst, band.spanCount],
+    live: band.live,
+    holes: toExtents(band.holes.toArray()),
+    pending: band.pending.map(({ forward, pages }) => ({
+      key: forward.name,
+      pages: toExtents(pages),
+    })),
+    vacated: band.vacated.map(({ page, readers }) => ({
+      pages: [[page, 1]],
+      readers: names(readers.filter((reader) => !reader.retired)),
+    })),
+    fixed: [],
+    bindings: bindingRuns(band),
+    free_ids: ids === null ? [] : toExtents(ids.free.toArray()),
+  };
+}
+
+/** Runs of `[virtual, physical, count]` in which both ascend together. */
+function bindingRuns(band: Band): [number, number, number][] {
+  const runs: [number, number, number][] = [];
+  for (const [virtual, page] of band.v2p.entries()) {
+    if (page === 0) continue;
+    const last = runs.at(-1);
+    if (last !== undefined && last[0] + last[2] === virtual && last[1] + last[2] === page)
+      last[2] += 1;
+    else runs.push([virtual, page, 1]);
+  }
+  return runs;
+}
+
+function rowState(core: KvCore, request: Request): RowState {
+  const cursors: Record<string, number> = {};
+  for (const band of core.windowBands) cursors[band.plan.name] = request.cursors[band.index]!;
+  const slots: Record<string, Extents> = {};
+  for (const purpose of PURPOSES) {
+    if (request.slots[purpose].length > 0) slots[purpose] = toExtents(request.slots[purpose]);
+  }
+  return {
+    row: request.row,
+    allocated: request.allocated,
+    protected: request.protected,
+    cursors,
+    checkpoint: request.checkpoint,
+    slots,
+    reset: request.reset,
+    x_pages: toExtents(request.pages),
+    x_track: request.trackCursor,
+  };
+}
+
+/** Reads and writes of every forward whose uses are not over, as physical pages. */
+function ledgerRecords(core: KvCore): LedgerRecord[] {
+  const records: LedgerRecord[] = [];
+  const { steps, bands, usage } = core.chain;
+  const live = steps.open === null ? steps.unretired() : [...steps.unretired(), steps.open];
+  for (const step of live) {
+    if (step.unknownWrites)
+      records.push({ use: "unknown_writes", band: "", pages: [], signal: step.name });
+    for (const band of bands) {
+      for (const use of ["reads", "writes"] as const) {
+        const pages: number[] = [];
+        for (let page = 0; page < band.status.length; page++) {
+          if (band.status[page] === PAGE.live && usage.uses(step, band, page, use))
+            pages.push(page);
+        }
+        if (pages.length > 0) {
+          records.push({
+            use: `forward_${use}`,
+            band: band.plan.name,
+            pages: toExtents(pages),
+            signal: step.name,
+          });
+        }
+      }
+    }
+  }
+  return records;
+}
+
+/** Puts a state in place of a fresh run's; returns the number of the next operation. @internal */
+export function loadState(core: KvCore, state: State): number {
+  const { chain, requests } = core;
+  const extra = state.forwards["x_more"] as ForwardsExtra;
+  const steps = loadForwards(core, state, extra);
+  for (const [name, row] of Object.entries(state.rows)) loadRow(core, name, row);
+  requests.marks.push(...idsOf(extra.marks));
+  requests.setFreeRows(expand(extra.free_rows));
+  for (const band of chain.bands) loadBand(core, band, state[band.plan.name] as BandState, steps);
+  chain.moveEpoch = state.chain.move_epoch;
+  for (const { bytes, signals } of state.chain.fences) {
+    chain.fences.add(
+      bytes[0],
+      bytes[1],
+      signals.map((signal) => steps.get(signal)!),
+    );
+  }
+  if (extra.group !== null) {
+    const bands = extra.group.bands.map((ids) => expand(ids));
+    core.group = {
+      virtual: expand(extra.group.virtual),
+      slots: expand(extra.group.slots),
+      bands,
+      windows: bands.map((ids) => new Set(ids)),
+    };
+  }
+  chain.steps.clock = extra.clock - 1;
+  return extra.clock;
+}
+
+function loadForwards(core: KvCore, state: State, extra: ForwardsExtra): Map<string, ForwardStep> {
+  const { steps, bands } = core.chain;
+  const known = new Map<string, ForwardStep>();
+  const make = (name: string, mode: ForwardStep["mode"], retired: boolean): ForwardStep => {
+    const sets = (use: string): ReadonlySet<number>[] =>
+      bands.map((band) => {
+        const records = state.ledger.filter(
+          (record) =>
+            record.signal === name && record.band === band.plan.name && record.use === use,
+        );
+        return new Set(records.flatMap((record) => expand(record.pages)));
+      });
+    const step: ForwardStep = {
+      name,
+      mode,
+      launch: known.size + 1, // order is all that counts: loaded pages are bound at 0
+      entries: new Map(),
+      explicit: { reads: sets("forward_reads"), writes: sets("forward_writes") },
+      unknownWrites: state.ledger.some(
+        (record) => record.use === "unknown_writes" && record.signal === name,
+      ),
+      retired,
+    };
+    known.set(name, step);
+    return step;
+  };
+  const { unprocessed, retired, open } = state.forwards;
+  const lastRetired = retired === null ? -1 : unprocessed.indexOf(retired);
+  for (const [index, name] of unprocessed.entries())
+    steps.restore(make(name, "extend", index <= lastRetired));
+  steps.newestRetired = retired;
+  if (open !== null) steps.open = make(open, "extend", false);
+  for (const { name, mode } of extra.unrecorded) steps.unrecorded.push(make(name, mode, false));
+  assert(extra.clock > known.size, "state.clock_past_forwards");
+  return known;
+}
+
+function loadRow(core: KvCore, name: string, row: RowState): void {
+  const cursors = core.chain.bands.map((band) => row.cursors[band.plan.name] ?? 0);
+  const request: Request = {
+    name,
+    row: row.row,
+    pages: expand(row["x_pages"] as Extents),
+    cursors,
+    slots: { main: [], track: [], replace: [], cow: [] },
+    allocated: row.allocated,
+    protected: row.protected,
+    checkpoint: row.checkpoint,
+    trackCursor: row["x_track"] as number,
+    reset: row.reset,
+  };
+  for (const purpose of PURPOSES) {
+    const slots = row.slots[purpose];
+    if (slots === undefined) continue;
+    for (const [index, slot] of expand(slots).entries()) {
+      request.slots[purpose].push(slot);
+      core.chain.slots?.assign(slot, request, index);
+    }
+  }
+  for (const [index, virtual] of request.pages.entries()) {
+    if (virtual > 0) core.chain.virtual.assign(virtual, request, index);
+  }
+  core.requests.restore(request);
+}
+
+function loadBand(
+  core: KvCore,
+  band: EndBand,
+  state: BandState,
+  steps: ReadonlyMap<string, ForwardStep>,
+): void {
+  band.span = state.span[1];
+  for (const [virtual, physical, count] of state.bindings) {
+    for (let i = 0; i < count; i++) {
+      band.status[physical + i] = PAGE.live;
+      band.bind(virtual + i, physical + i, 0);
+    }
+  }
+  band.live = state.live;
+  for (const page of idsOf(state.holes)) band.addHole(page);
+  for (const { key, pages } of state.pending) band.restorePending(steps.get(key)!, expand(pages));
+  for (const { pages, readers } of state.vacated) {
+    for (const page of idsOf(pages))
+      band.addVacated(
+        page,
+        readers.map((reader) => steps.get(reader)!),
+      );
+  }
+  const ids = band.plan.isOwner
+    ? core.chain.virtual
+    : band.plan.kind === "state"
+      ? core.chain.slots
+      : null;
+  ids?.free.replace(idsOf(state.free_ids));
+}

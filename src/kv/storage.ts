@@ -1,0 +1,211 @@
+// KVStorage: the one facade of the allocator. An operation goes in, its answer with the effects comes out.
+import { InternalError } from "../base/errors.js";
+import type {
+  Answer,
+  BandGeometry,
+  DigestDepth,
+  Digests,
+  DirectConfig,
+  KvArgs,
+  KvOperation,
+  KvOperationName,
+} from "../base/operations.js";
+import type { State } from "../base/state.js";
+import { chainConfig, planRefusal } from "./config.js";
+import { KvCore } from "./core.js";
+import { ComponentDigests, type ContentsOf } from "./digests.js";
+import { bandPlans, sinkBytes } from "./memory/geometry.js";
+import {
+  askFits,
+  askFitsAfterFrees,
+  askPlan,
+  askPrealloc,
+  askTranslate,
+} from "./operations/asks.js";
+import { chainFlush, chainRelieve } from "./operations/chain-ops.js";
+import {
+  eventFire,
+  forwardBarrier,
+  forwardLaunch,
+  forwardProcess,
+  forwardRecord,
+} from "./operations/forwards.js";
+import {
+  groupBegin,
+  groupEnd,
+  requestFinish,
+  requestRetract,
+  tokensFree,
+  windowRetire,
+} from "./operations/frees.js";
+import { checkIdle } from "./operations/idle.js";
+import { rowAlloc, rowFree } from "./operations/rows.js";
+import { stateAlloc, stateCopy, stateFree } from "./operations/states.js";
+import { tokensDecode, tokensExtend } from "./operations/tokens.js";
+import { loadState, stateOf } from "./state-io.js";
+
+type Handler<K extends KvOperationName> = (core: KvCore, args: KvArgs[K]) => Answer<K>;
+type Handlers = { readonly [K in KvOperationName]: Handler<K> | null };
+
+// null: not answered yet. A kind without an entry fails at type-check.
+const HANDLERS: Handlers = {
+  boot: boot,
+  "arena.resize": null,
+  "row.alloc": rowAlloc,
+  "row.free": rowFree,
+  "state.alloc": stateAlloc,
+  "state.free": stateFree,
+  "state.copy": stateCopy,
+  "state.donate": null,
+  "tokens.extend": tokensExtend,
+  "tokens.decode": tokensDecode,
+  "tokens.free": tokensFree,
+  "group.begin": groupBegin,
+  "group.end": groupEnd,
+  "window.retire": windowRetire,
+  "request.finish": requestFinish,
+  "request.retract": requestRetract,
+  "request.restore": null,
+  "forward.launch": forwardLaunch,
+  "forward.record": forwardRecord,
+  "forward.barrier": forwardBarrier,
+  "forward.process": forwardProcess,
+  "event.fire": eventFire,
+  "chain.flush": chainFlush,
+  "chain.relieve": chainRelieve,
+  "host.backup": null,
+  "host.backup_done": null,
+  "host.load_reserve": null,
+  "host.load_bind": null,
+  "host.load_submit": null,
+  "host.load_cancel": null,
+  "host.load_done": null,
+  "host.evict": null,
+  "net.send": null,
+  "net.receive": null,
+  "net.publish": null,
+  "net.stall": null,
+  "net.end": null,
+  "tree.match": null,
+  "tree.insert": null,
+  "tree.lock": null,
+  "tree.unlock": null,
+  "tree.evict": null,
+  "admit.pass": null,
+  "ask.plan": askPlan,
+  "ask.fits": askFits,
+  "ask.fits_after_frees": askFitsAfterFrees,
+  "ask.prealloc": askPrealloc,
+  "ask.max_new_tokens": null,
+  "ask.translate": askTranslate,
+  "ask.estimates": null,
+  "stages.install": null,
+  "stages.digest": null,
+  "contents.discard": null,
+  "check.idle": checkIdle,
+};
+
+/** Operation kinds that this allocator answers. @public */
+export const KV_OPERATIONS: readonly KvOperationName[] = (
+  Object.keys(HANDLERS) as KvOperationName[]
+).filter((name) => HANDLERS[name] !== null);
+
+/** @public */
+export interface StorageOptions {
+  /** How much of the content the digests cover; null keeps none. */
+  readonly digestDepth: DigestDepth | null;
+}
+
+/**
+ * One run of the allocator over one arena. Pure: no clock, no randomness, no I/O, no device. A refusal (`err`) and a
+ * question change nothing. Cost of an operation follows what it changes, not the number of pages. @public
+ */
+export class KVStorage {
+  readonly #config: DirectConfig;
+  readonly #depth: DigestDepth | null;
+  readonly #core: KvCore | null; // null: the configuration cannot be planned
+  readonly #digests: ComponentDigests | null;
+  #clock = 0; // operations so far
+
+  constructor(config: DirectConfig, options: StorageOptions) {
+    this.#config = config;
+    this.#depth = options.digestDepth;
+    const parts = {
+      layout: options.digestDepth === "layout" || options.digestDepth === "deep",
+      deep: options.digestDepth === "deep",
+    };
+    this.#core =
+      planRefusal(config) === null && config.sub_pools.length <= 2
+        ? new KvCore(config, chainConfig(config), parts)
+        : null;
+    this.#digests =
+      this.#core === null || options.digestDepth === null
+        ? null
+        : new ComponentDigests(this.#core, parts);
+  }
+
+  /** Answers one operation; `boot` comes first. The answer carries the effects, not the digest. */
+  apply(operation: KvOperation): Answer {
+    const core = this.#core;
+    if (core === null) return this.#unplanned();
+    const handler = HANDLERS[operation.op] as Handler<KvOperationName> | null;
+    if (handler === null) return unsupported(`operation ${operation.op}`);
+    core.chain.steps.clock = this.#clock;
+    this.#clock += 1;
+    const answer = handler(core, operation.args as KvArgs[KvOperationName]);
+    core.chain.endOperation();
+    const fx = core.chain.scope.take();
+    return fx.length === 0 ? answer : { ...answer, fx };
+  }
+
+  /** Component digests that changed since the last call, or undefined. `contents` adds live bytes at depth `deep`. */
+  takeDigest(contents?: ContentsOf): Digests | undefined {
+    return this.#digests?.takeChanged(contents);
+  }
+
+  /** The digest of the `end` line, null where none are kept. */
+  endDigest(contents?: ContentsOf): string | null {
+    return this.#digests?.fold(contents) ?? null;
+  }
+
+  /** The full state, every component. */
+  state(): State {
+    return stateOf(this.#running());
+  }
+
+  /** Goes on from a state that `state` gave for the same configuration. Only for a storage that has done nothing yet. */
+  load(state: State): void {
+    this.#clock = loadState(this.#running(), state);
+  }
+
+  /** An independent copy: truth is tried on it. */
+  clone(): KVStorage {
+    const copy = new KVStorage(this.#config, { digestDepth: this.#depth });
+    copy.load(this.state());
+    return copy;
+  }
+
+  #running(): KvCore {
+    if (this.#core === null)
+      throw new InternalError("this configuration has no storage: it was refused at boot");
+    return this.#core;
+  }
+
+  #unplanned(): Answer {
+    const refusal = planRefusal(this.#config);
+    if (refusal !== null) return { err: { code: "refused_plan", ...refusal } };
+    return unsupported(`a chain of ${String(this.#config.sub_pools.length)} bands`);
+  }
+}
+
+function unsupported(what: string): Answer {
+  return { err: { code: "unsupported", message: `${what} is not answered by this allocator` } };
+}
+
+function boot(core: KvCore): Answer<"boot"> {
+  const bands: Record<string, BandGeometry> = {};
+  for (const { name, grow, unit_bytes, page_bytes, pages, first_page } of bandPlans(core.config)) {
+    bands[name] = { grow, unit_bytes, page_bytes, pages, first_page };
+  }
+  return { ok: { bands, sink_bytes: sinkBytes(core.config) } };
+}
