@@ -28,7 +28,10 @@ export class ComponentDigests {
   readonly #layout: boolean;
   readonly #deep: boolean;
   readonly #names: readonly string[];
-  readonly #last: (string | null)[];
+  readonly #lastA: Int32Array;
+  readonly #lastB: Int32Array;
+  readonly #sum = new LaneSum(); // reused: one component at a time
+  #started = false;
   readonly #versions: number[];
 
   constructor(core: KvCore, parts: { layout: boolean; deep: boolean }) {
@@ -36,29 +39,39 @@ export class ComponentDigests {
     this.#layout = parts.layout;
     this.#deep = parts.deep;
     this.#names = [...core.chain.bands.map((band) => band.plan.name), ...FIXED_COMPONENTS];
-    this.#last = this.#names.map(() => null);
+    this.#lastA = new Int32Array(this.#names.length);
+    this.#lastB = new Int32Array(this.#names.length);
     this.#versions = this.#names.map(() => -1);
   }
 
   /** Digests that changed since the last call, in component order; undefined when none did. */
   takeChanged(contents?: ContentsOf): Digests | undefined {
     let changed: Record<string, string> | undefined;
+    const sum = this.#sum;
     for (let index = 0; index < this.#names.length; index++) {
       const version = this.#versionOf(index);
       if (this.#versions[index] === version && !(this.#deep && contents !== undefined)) continue;
       this.#versions[index] = version;
-      const hex = this.#hex(index, contents);
-      if (hex === this.#last[index]) continue;
-      this.#last[index] = hex;
+      this.#addComponent(sum, index, contents);
+      if (this.#started && sum.a === this.#lastA[index] && sum.b === this.#lastB[index]) continue;
+      this.#lastA[index] = sum.a;
+      this.#lastB[index] = sum.b;
       changed ??= {};
-      changed[this.#names[index]!] = hex;
+      changed[this.#names[index]!] = hexOf(sum.a, sum.b);
     }
+    this.#started = true;
     return changed;
   }
 
   /** The fold of all component digests as they stand. */
   fold(contents?: ContentsOf): string {
-    return foldDigests(this.#names.map((_, index) => this.#hex(index, contents)));
+    const sum = new LaneSum();
+    return foldDigests(
+      this.#names.map((_, index) => {
+        this.#addComponent(sum, index, contents);
+        return hexOf(sum.a, sum.b);
+      }),
+    );
   }
 
   #versionOf(index: number): number {
@@ -78,14 +91,16 @@ export class ComponentDigests {
     }
   }
 
-  #hex(index: number, contents?: ContentsOf): string {
-    const sum = new LaneSum();
+  /** Sets `sum` to one component's cells. */
+  #addComponent(sum: LaneSum, index: number, contents?: ContentsOf): void {
+    sum.a = 0;
+    sum.b = 0;
     const { chain, requests } = this.#core;
     const band = chain.bands[index];
     if (band !== undefined) {
       this.#addBand(sum, band);
       if (this.#deep && contents !== undefined) sum.join(contents(band.plan.name));
-      return hexOf(sum.a, sum.b);
+      return;
     }
     switch (this.#names[index]) {
       case "chain":
@@ -101,7 +116,6 @@ export class ComponentDigests {
         requests.digestInto(sum);
         break;
     }
-    return hexOf(sum.a, sum.b);
   }
 
   #addBand(sum: LaneSum, band: Band): void {

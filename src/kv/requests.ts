@@ -19,6 +19,7 @@ export interface Request {
   checkpoint: number | null; // tokens
   trackCursor: number; // index into slots.track of the ring's current slot
   reset: boolean; // the next forward resets this row's device state
+  grownBy: object | null; // the batch that last named this request: tells a second entry from a first
 }
 
 const FIELD = {
@@ -78,6 +79,7 @@ export class RequestTable {
       checkpoint: null,
       trackCursor: 0,
       reset: true,
+      grownBy: null,
     };
     this.#open.set(name, request);
     // A row marked by an earlier holder keeps its place: one reset serves both.

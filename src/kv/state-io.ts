@@ -234,6 +234,7 @@ function loadRow(core: KvCore, name: string, row: RowState): void {
     checkpoint: row.checkpoint,
     trackCursor: row["x_track"] as number,
     reset: row.reset,
+    grownBy: null,
   };
   for (const purpose of PURPOSES) {
     const slots = row.slots[purpose];

@@ -91,7 +91,8 @@ export class ChainAllocator {
 
   /** The bands as pricing sees them; a band is read again only after its epoch moved. */
   snapshot(): readonly BandSnapshot[] {
-    for (const [index, band] of this.bands.entries()) {
+    for (let index = 0; index < this.bands.length; index++) {
+      const band = this.bands[index]!; // index is in range
       if (this.#snapshotEpochs[index] === band.epoch) continue;
       this.#snapshotEpochs[index] = band.epoch;
       const snapshot = this.#snapshot[index]!; // one a band
@@ -111,6 +112,12 @@ export class ChainAllocator {
 
   /** The refusal that a take of this demand meets, or null: virtual ids, slot ids, index room, bytes. */
   refusal(demand: readonly number[]): OperationError | null {
+    const priced = this.price(demand);
+    return "step" in priced ? null : priced;
+  }
+
+  /** The plan by which a take of this demand would go, or the refusal that it meets. */
+  price(demand: readonly number[]): ChainPlan | OperationError {
     const wanted = demand[this.owner.index]!;
     if (wanted > this.virtual.free.length) {
       return { code: "refused_ids", need: wanted, free: this.virtual.free.length };
@@ -119,12 +126,7 @@ export class ChainAllocator {
     if (this.slots !== null && states > this.slots.free.length) {
       return { code: "refused_state", need: states, free: this.slots.free.length };
     }
-    return this.plan(demand) === null ? this.#capacityRefusal(demand) : null;
-  }
-
-  /** The least rearrangement that serves the demand as the chain stands, or null. */
-  plan(demand: readonly number[]): ChainPlan | null {
-    return firstPlan(this.snapshot(), demand);
+    return firstPlan(this.snapshot(), demand) ?? this.#capacityRefusal(demand);
   }
 
   /** Moves by band that the plan's step would make now. */
@@ -143,10 +145,8 @@ export class ChainAllocator {
     return { code: "refused_capacity", demand: named, limit };
   }
 
-  /** Takes a demand that `refusal` let pass. Waits come first, band by band; zeroing follows in chain order. */
-  take(demand: readonly number[]): Taken {
-    const plan = this.plan(demand);
-    assert(plan !== null, "chain.take_was_priced");
+  /** Takes a demand by the plan that `price` just gave. Waits come first, band by band; zeroing follows in chain order. */
+  take(demand: readonly number[], plan: ChainPlan): Taken {
     const step = plan.step === "no_move" ? plan.step : this.#relief(demand).plan.step;
     const pages: number[][] = [];
     for (const band of this.bands) {
@@ -163,9 +163,7 @@ export class ChainAllocator {
   }
 
   /** Makes room as a take of this demand would, without taking. */
-  relieve(demand: readonly number[]): Relieved {
-    const plan = this.plan(demand);
-    assert(plan !== null, "chain.relief_was_priced");
+  relieve(demand: readonly number[], plan: ChainPlan): Relieved {
     if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
     return this.#relief(demand);
   }
@@ -198,7 +196,7 @@ export class ChainAllocator {
     for (const band of this.bands) newest = newer(newest, band.newestPending);
     this.scope.wait(newest);
     for (const band of this.bands) while (band.pending.length > 0) band.settleOldest();
-    const plan = this.plan(demand);
+    const plan = firstPlan(this.snapshot(), demand);
     assert(plan !== null, "chain.relief_keeps_the_plan");
     if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
     const moves = this.bands.map((band) =>

@@ -24,8 +24,9 @@ export interface ChainPlan {
 /** Index of the first band whose grid has no room for the demand, or -1:
  * `live + vacated + demand <= pages - first_page` holds for every step. @internal */
 export function indexShortage(bands: readonly BandSnapshot[], demand: readonly number[]): number {
-  for (const [index, band] of bands.entries()) {
-    const wanted = demand[index]!; // one demand a band
+  for (let index = 0; index < bands.length; index++) {
+    const band = bands[index]!; // index is in range
+    const wanted = demand[index]!;
     if (wanted > 0 && band.live + band.vacated + wanted > band.pages - band.firstPage) return index;
   }
   return -1;
@@ -46,11 +47,16 @@ export function planNoMove(
   demand: readonly number[],
 ): ChainPlan | null {
   let grows = false;
-  const spans = bands.map((band, index): readonly [number, number] => {
+  const spans: (readonly [number, number])[] = [];
+  for (let index = 0; index < bands.length; index++) {
+    const band = bands[index]!; // index is in range
     const fresh = Math.max(0, demand[index]! - band.free);
-    grows ||= fresh > 0;
-    return [band.grow === "down" ? band.spanFirst - fresh : band.spanFirst, band.spanCount + fresh];
-  });
+    if (fresh > 0) grows = true;
+    spans.push([
+      band.grow === "down" ? band.spanFirst - fresh : band.spanFirst,
+      band.spanCount + fresh,
+    ]);
+  }
   // Where nothing grows the bands stay as they are, whatever the gap.
   return !grows || inOrder(bands, spans) ? { step: "no_move", spans } : null;
 }
@@ -60,10 +66,12 @@ export function planFlushEnds(
   bands: readonly BandSnapshot[],
   demand: readonly number[],
 ): ChainPlan | null {
-  const spans = bands.map((band, index): readonly [number, number] => {
+  const spans: (readonly [number, number])[] = [];
+  for (let index = 0; index < bands.length; index++) {
+    const band = bands[index]!; // index is in range
     const count = band.live + demand[index]!;
-    return [band.grow === "down" ? band.pages - count : band.firstPage, count];
-  });
+    spans.push([band.grow === "down" ? band.pages - count : band.firstPage, count]);
+  }
   return inOrder(bands, spans) ? { step: "flush_ends", spans } : null;
 }
 
@@ -73,10 +81,11 @@ function inOrder(
   spans: readonly (readonly [number, number])[],
 ): boolean {
   let cursor = 0;
-  for (const [index, band] of bands.entries()) {
+  for (let index = 0; index < bands.length; index++) {
+    const { pageBytes } = bands[index]!; // index is in range
     const [first, count] = spans[index]!;
-    if (first * band.pageBytes < cursor) return false;
-    cursor = (first + count) * band.pageBytes;
+    if (first * pageBytes < cursor) return false;
+    cursor = (first + count) * pageBytes;
   }
   return true;
 }

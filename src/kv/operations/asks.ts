@@ -9,8 +9,8 @@ import { planAnswer } from "./chain-ops.js";
 export function askPlan(core: KvCore, args: KvArgs["ask.plan"]): Answer<"ask.plan"> {
   const { chain } = core;
   const demand = chain.vector(args.demand);
-  const plan = chain.refusal(demand) === null ? chain.plan(demand) : null;
-  if (plan === null) return { ok: { step: "none" } };
+  const plan = chain.price(demand);
+  if (!("step" in plan)) return { ok: { step: "none" } };
   return { ok: { step: plan.step, ...planAnswer(core, plan, chain.plannedMoves(plan)) } };
 }
 

@@ -20,9 +20,9 @@ export function chainRelieve(core: KvCore, args: KvArgs["chain.relieve"]): Answe
   const open = core.launchOpen();
   if (open !== null) return { err: open };
   const demand = chain.vector(args.demand);
-  const refusal = chain.refusal(demand);
-  if (refusal !== null) return { err: refusal };
-  const { plan, moves } = chain.relieve(demand);
+  const priced = chain.price(demand);
+  if (!("step" in priced)) return { err: priced };
+  const { plan, moves } = chain.relieve(demand, priced);
   return { ok: { ...planAnswer(core, plan, moves), step: plan.step } };
 }
 

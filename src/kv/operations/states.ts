@@ -23,9 +23,9 @@ export function stateAlloc(core: KvCore, args: KvArgs["state.alloc"]): Answer<"s
   if (band === null || chain.slots === null)
     return { err: invalid("feature_conflict", { req: args.req }) };
   const demand = chain.bands.map((member) => (member === band ? args.count : 0));
-  const refusal = chain.refusal(demand);
-  if (refusal !== null) return { err: refusal };
-  const taken = chain.take(demand);
+  const plan = chain.price(demand);
+  if (!("step" in plan)) return { err: plan };
+  const taken = chain.take(demand, plan);
   const slots: number[] = [];
   for (const page of taken.pages[band.index]!) {
     const slot = chain.slots.mint(request, request.slots[args.purpose].length);

@@ -16,7 +16,6 @@ interface Growth {
 /** @internal */
 export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answer<"tokens.extend"> {
   const size = core.config.pageSize;
-  const lengths = new Map<string, number>(); // a request named twice grows from its first entry's end
   const growths: Growth[] = [];
   const broken = new Broken();
   for (const { req, from, to, tail } of args.batch) {
@@ -25,11 +24,10 @@ export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answe
       broken.note(0, invalid("unknown_request", { req }));
       continue;
     }
-    if (from !== (lengths.get(req) ?? request.allocated) || to < from) {
+    if (from !== lengthIn(growths, request) || to < from) {
       broken.note(1, invalid("extend_not_at_length", { req }));
     }
     if (to > core.config.rowTokens) broken.note(2, invalid("beyond_row", { req }));
-    lengths.set(req, to);
     const first = core.pagesOf(from);
     const tailFirst = tail === undefined ? first : Math.max(0, Math.floor((to - tail) / size));
     growths.push({
@@ -40,6 +38,7 @@ export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answe
       windowFirst: Math.max(first, tailFirst),
       tailed: tail !== undefined,
     });
+    request.grownBy = growths;
   }
   return broken.first === null ? grow(core, growths) : { err: broken.first };
 }
@@ -47,7 +46,6 @@ export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answe
 /** @internal */
 export function tokensDecode(core: KvCore, args: KvArgs["tokens.decode"]): Answer<"tokens.decode"> {
   const growths: Growth[] = [];
-  const lengths = new Map<string, number>();
   const broken = new Broken();
   for (const { req, len } of args.batch) {
     const request = core.requests.find(req);
@@ -55,10 +53,9 @@ export function tokensDecode(core: KvCore, args: KvArgs["tokens.decode"]): Answe
       broken.note(0, invalid("unknown_request", { req }));
       continue;
     }
-    if (len !== (lengths.get(req) ?? request.allocated) + 1)
+    if (len !== lengthIn(growths, request) + 1)
       broken.note(1, invalid("extend_not_at_length", { req }));
     if (len > core.config.rowTokens) broken.note(2, invalid("beyond_row", { req }));
-    lengths.set(req, len);
     const first = core.pagesOf(len - 1);
     growths.push({
       request,
@@ -70,6 +67,15 @@ export function tokensDecode(core: KvCore, args: KvArgs["tokens.decode"]): Answe
     });
   }
   return broken.first === null ? grow(core, growths) : { err: broken.first };
+}
+
+/** A request named twice in a batch grows from its first entry's end. */
+function lengthIn(growths: readonly Growth[], request: Request): number {
+  if (request.grownBy !== growths) return request.allocated;
+  for (let index = growths.length - 1; index >= 0; index--) {
+    if (growths[index]!.request === request) return growths[index]!.to;
+  }
+  return request.allocated;
 }
 
 /** Keeps the broken rule that answers: the first in the list of rules, for the first entry of the batch. */
@@ -103,9 +109,9 @@ function grow(
   const demand = chain.bands.map((band) =>
     band.plan.isOwner ? owned : band.plan.isWindow ? windowed : 0,
   );
-  const refusal = chain.refusal(demand);
-  if (refusal !== null) return { err: refusal };
-  const taken = chain.take(demand);
+  const plan = chain.price(demand);
+  if (!("step" in plan)) return { err: plan };
+  const taken = chain.take(demand, plan);
   const next = chain.bands.map(() => 0); // pages handed out so far, by band
   const pages: Record<string, PageLists> = {};
   for (const growth of growths) {
