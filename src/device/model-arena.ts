@@ -1,0 +1,186 @@
+// The arena of the simulated device: every band on its own grid over the same bytes. It knows who may write what: a
+// write destroys whatever other bands hold in those bytes, must not hit a live page, and must come after every forward
+// that still uses them.
+import { InputError } from "../base/errors.js";
+import type { BootOk, DirectConfig } from "../base/operations.js";
+import { fail } from "./model-fault.js";
+import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE, POISON } from "./model-pages.js";
+
+const PAGES_MAX = 2 ** 31;
+
+/** Words that the arena needs from those who know requests and forwards; used in messages only. @internal */
+export interface ArenaNames {
+  /** The request part of a page's name: `r1 tokens 8 to 11`. */
+  holder(band: BandPages, id: number): string;
+  /** A forward's name by its number. */
+  forward(serial: number): string;
+}
+
+/** The bands of one run. @internal */
+export class ModelArena {
+  readonly bands: readonly BandPages[]; // chain order
+  readonly tokenBands: readonly BandPages[];
+  readonly stateBand: BandPages | null;
+  readonly owner: BandPages; // mints the virtual ids
+  operation = 0; // number of the operation under way
+  finishedForward = 0; // number of the newest forward that has run
+  moveEffects = 0; // `move` effects so far
+  readonly #byName: ReadonlyMap<string, BandPages>;
+  readonly #names: ArenaNames;
+  #garbage = 1;
+
+  constructor(config: DirectConfig, boot: BootOk, names: ArenaNames) {
+    this.#names = names;
+    this.bands = Object.entries(boot.bands).map(([name, geometry], index) => {
+      const pool = config.sub_pools.find((candidate) => candidate.name === name);
+      if (pool === undefined)
+        throw new InputError("config", `boot names band ${name}, which is no sub-pool`);
+      if (geometry.pages >= PAGES_MAX) {
+        const limit = `band ${name} has ${geometry.pages} pages, the model device takes fewer than 2^31 a band`;
+        throw new InputError("config", `${limit}: use --device none or a smaller arena`);
+      }
+      return new BandPages(pool, geometry, index, config.page_size);
+    });
+    this.tokenBands = this.bands.filter((band) => !band.isState);
+    this.stateBand = this.bands.find((band) => band.isState) ?? null;
+    const owner = this.tokenBands.find((band) => !band.isWindow);
+    if (owner === undefined) throw new InputError("config", "no full-attention band owns the ids");
+    this.owner = owner;
+    this.#byName = new Map(this.bands.map((band) => [band.name, band]));
+  }
+
+  /** The band of that name; anything else in an answer or effect is a violation. */
+  band(name: string): BandPages {
+    return this.#byName.get(name) ?? fail("bad_effect", `there is no band ${name}`);
+  }
+
+  /**
+   * Says that `act` writes (or, handing out, lets someone write) a page. On the schedule stream every forward that uses
+   * the bytes must have run; the forward stream is in order. Other bands lose what they held in the bytes.
+   */
+  claim(band: BandPages, page: number, act: Act): void {
+    const scheduled = act !== ACT.forward;
+    if (scheduled) {
+      const reader = band.page(page)[offsetOf(page) + PAGE.reader]!; // inside the block
+      if (reader > this.finishedForward) this.#failUnordered(act, band, page, reader, band, page);
+    }
+    band.touch(page);
+    const fromBytes = page * band.pageBytes;
+    const toBytes = fromBytes + band.pageBytes;
+    for (const other of this.bands) {
+      if (other === band) continue;
+      if (fromBytes >= other.touchedToBytes || toBytes <= other.touchedFromBytes) continue;
+      const low = Math.max(fromBytes, other.touchedFromBytes);
+      const high = Math.min(toBytes, other.touchedToBytes);
+      const last = Math.floor((high - 1) / other.pageBytes);
+      for (let hit = Math.floor(low / other.pageBytes); hit <= last; hit++)
+        this.#hit(band, page, act, other, hit);
+    }
+  }
+
+  #hit(band: BandPages, page: number, act: Act, other: BandPages, hit: number): void {
+    const pages = other.peekPage(hit);
+    if (pages === undefined) return;
+    const p = offsetOf(hit);
+    if (pages[p + PAGE.holder] !== 0) {
+      const hurt = this.describe(other, hit);
+      const writer = `${ACT_WORDS[act]!} of ${band.name} page ${page}`; // one word an act
+      fail("lost_write", `${writer} writes bytes of ${hurt}, which is live`, other.name, hit);
+    }
+    const reader = pages[p + PAGE.reader]!; // inside the block
+    if (act !== ACT.forward && reader > this.finishedForward)
+      this.#failUnordered(act, band, page, reader, other, hit);
+    if (act === ACT.handOut) return; // nothing is written yet
+    pages[p + PAGE.content] = this.garbage();
+    pages[p + PAGE.byOperation] = this.operation;
+    pages[p + PAGE.byAct] = act;
+  }
+
+  /** A content that no page is ever expected to hold. */
+  garbage(): number {
+    this.#garbage = (Math.imul(this.#garbage, 0x2c9277b5) + 0x3c6ef35f) | 0;
+    return this.#garbage;
+  }
+
+  /** Notes that `act` leaves `content` in a page; `claim` comes first. */
+  write(band: BandPages, page: number, content: number, act: Act, operation: number): void {
+    const pages = band.page(page);
+    const p = offsetOf(page);
+    pages[p + PAGE.content] = content;
+    pages[p + PAGE.byOperation] = operation;
+    pages[p + PAGE.byAct] = act;
+  }
+
+  /** Checks that a bound id's page holds what its last writer wrote. */
+  verify(band: BandPages, id: number): void {
+    const ids = band.id(id);
+    const page = ids[offsetOf(id) + ID.place]!; // inside the block
+    if (band.page(page)[offsetOf(page) + PAGE.content] !== ids[offsetOf(id) + ID.expected])
+      this.failLost(band, id);
+  }
+
+  /** Checks every live page. */
+  verifyLive(): void {
+    for (const band of this.bands) {
+      const lost = band.firstLost();
+      if (lost !== 0) this.failLost(band, lost);
+    }
+  }
+
+  /** Reports a page that does not hold what its last writer wrote. */
+  failLost(band: BandPages, id: number): never {
+    const page = band.placeOf(id);
+    const pages = band.page(page);
+    const p = offsetOf(page);
+    const wrote = band.id(id)[offsetOf(id) + ID.byOperation]!; // inside the block
+    const found = this.#found(band, id, pages[p + PAGE.content]!, pages[p + PAGE.byAct]!);
+    const by = pages[p + PAGE.byOperation]!;
+    const since = by === 0 ? "" : `, last written by operation ${by}`;
+    const message = `${this.describe(band, page)} lost what operation ${wrote} wrote: it holds ${found}${since}`;
+    fail("lost_write", message, band.name, page);
+  }
+
+  /** `full page 12 (virtual 3, r1 tokens 8 to 11)`. */
+  describe(band: BandPages, page: number): string {
+    const id = band.holderOf(page);
+    if (id === 0) return `${band.name} page ${page}`;
+    const kind = band.isState ? "slot" : "virtual";
+    const holder = this.#names.holder(band, id);
+    return `${band.name} page ${page} (${kind} ${id}${holder === "" ? "" : `, ${holder}`})`;
+  }
+
+  /** Refuses a source that a forward, not waited, still writes. */
+  requireWritten(act: Act, band: BandPages, page: number): void {
+    const writer = band.page(page)[offsetOf(page) + PAGE.writer]!; // inside the block
+    if (writer <= this.finishedForward) return;
+    const forward = this.#names.forward(writer);
+    const what = `${ACT_WORDS[act]!} reads ${this.describe(band, page)}`; // one word an act
+    const message = `${what} while ${forward} may still write it: nothing waits for ${forward} first`;
+    fail("unordered_overlap", message, band.name, page);
+  }
+
+  #found(band: BandPages, id: number, content: number, act: number): string {
+    if (content === 0) return "zeros";
+    if (content === POISON) return "nothing that was written";
+    for (const other of band.liveIds()) {
+      if (other === id || band.id(other)[offsetOf(other) + ID.expected] !== content) continue;
+      return `what ${this.describe(band, band.placeOf(other))} should hold`;
+    }
+    return act === ACT.none ? "other bytes" : `other bytes, of a ${ACT_WORDS[act] ?? "write"}`;
+  }
+
+  #failUnordered(
+    act: Act,
+    band: BandPages,
+    page: number,
+    reader: number,
+    used: BandPages,
+    usedPage: number,
+  ): never {
+    const forward = this.#names.forward(reader);
+    const what = `${ACT_WORDS[act]!} of ${band.name} page ${page}`; // one word an act
+    const bytes = used === band ? "it" : `bytes of ${used.name} page ${usedPage}`;
+    const message = `${what} while ${forward} may still use ${bytes}: nothing waits for ${forward} first`;
+    fail("unordered_overlap", message, band.name, page);
+  }
+}

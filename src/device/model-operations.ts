@@ -1,0 +1,245 @@
+// What each operation means to the simulated device beside its effects: one entry an operation, so that a new operation
+// does not compile until somebody has said what it does here.
+import type { Effect } from "../base/effects.js";
+import { expand } from "../base/extents.js";
+import type {
+  Answer,
+  Extents,
+  KvArgs,
+  KvOk,
+  KvOperationName,
+  OperationOf,
+  PageLists,
+  StatePlace,
+} from "../base/operations.js";
+import { fail } from "./model-fault.js";
+import {
+  beginGroup,
+  checkReleased,
+  closeEmpty,
+  closeRequest,
+  endGroup,
+  freeSlots,
+  freeTokens,
+  retireWindows,
+} from "./model-frees.js";
+import type { ModelRun } from "./model-run.js";
+import { bindSlots, bindTokens, markHandedOut, stateBand } from "./model-takes.js";
+
+/** What to do for one granted operation; a missing part does nothing. */
+interface Handling<K extends KvOperationName> {
+  /** Before the first effect. */
+  readonly before?: Step<K>;
+  /** After the last effect: row writes, binds and unbinds. */
+  readonly after?: Step<K>;
+}
+type Step<K extends KvOperationName> = (
+  run: ModelRun,
+  args: KvArgs[K],
+  ok: KvOk[K],
+  effects: readonly Effect[],
+) => void;
+
+/** Leaves binds and rows alone. */
+const NOTHING = {} as const;
+/** Has no effects and leaves everything alone. */
+const QUESTION = {
+  before: (_run: ModelRun, _args: unknown, _ok: unknown, effects: readonly Effect[]): void => {
+    if (effects.length > 0) fail("bad_effect", `a question has a ${effects[0]![0]} effect`); // not empty
+  },
+};
+/** Binds pages in a way that is not simulated yet; a handling in its place is all that is missing. */
+const UNKNOWN = null;
+
+const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
+  boot: NOTHING,
+  "arena.resize": { before: (run, _args, ok) => run.resize(ok) },
+  "row.alloc": { after: openRows },
+  "row.free": { after: (run, args) => closeEmpty(run, args.req) },
+  "state.alloc": { after: bindSlots },
+  "state.free": { after: freeSlots },
+  "state.copy": { before: checkCopy },
+  "state.donate": {
+    before: (_run, _args, ok) => requireNone("state.donate", ok.slot !== null),
+  },
+  "tokens.extend": {
+    before: (run, _args, ok) => markHandedOut(run, ok.pages),
+    after: (run, args, ok) => bindTokens(run, args.batch, ok.pages),
+  },
+  "tokens.decode": {
+    before: (run, _args, ok) => markHandedOut(run, ok.pages),
+    after: (run, args, ok) => {
+      const growths = args.batch.map(({ req, len }) => ({ req, from: len - 1, to: len }));
+      bindTokens(run, growths, ok.pages);
+    },
+  },
+  "tokens.free": { after: freeTokens },
+  "group.begin": { after: beginGroup },
+  "group.end": { after: (run, _args, ok) => endGroup(run, ok) },
+  "window.retire": { after: retireWindows },
+  "request.finish": {
+    before: (_run, _args, ok) => requireNone("request.finish with insert", ok.tree !== undefined),
+    after: (run, args, ok) => closeRequest(run, args.req, ok),
+  },
+  "request.retract": {
+    before: (_run, _args, ok) => requireNone("request.retract with backup", ok.host !== undefined),
+    after: (run, args, ok) => closeRequest(run, args.req, ok),
+  },
+  "request.restore": UNKNOWN,
+  "forward.launch": { after: checkLaunch },
+  "forward.record": { after: checkRecord },
+  "forward.barrier": NOTHING,
+  "forward.process": {
+    before: (run, args) => run.forwards.process(args.step), // the host has seen its end
+    after: (run, _args, ok) => checkReleased(run, ok.released),
+  },
+  "event.fire": NOTHING, // a forward that ended early is still treated as late
+  "chain.flush": NOTHING,
+  "chain.relieve": NOTHING,
+  "host.backup": UNKNOWN,
+  "host.backup_done": UNKNOWN,
+  "host.load_reserve": UNKNOWN,
+  "host.load_bind": UNKNOWN,
+  "host.load_submit": UNKNOWN,
+  "host.load_cancel": UNKNOWN,
+  "host.load_done": UNKNOWN,
+  "host.evict": NOTHING,
+  "net.send": UNKNOWN,
+  "net.receive": UNKNOWN,
+  "net.publish": UNKNOWN,
+  "net.stall": NOTHING,
+  "net.end": UNKNOWN,
+  "tree.match": {
+    before: (_run, args, ok) =>
+      requireNone("tree.match into a row", args.req !== undefined && ok.len > 0),
+  },
+  "tree.insert": UNKNOWN,
+  "tree.lock": NOTHING,
+  "tree.unlock": NOTHING,
+  "tree.evict": { before: (_run, _args, ok) => requireNone("tree.evict", frees(ok.freed)) },
+  "admit.pass": QUESTION,
+  "ask.plan": QUESTION,
+  "ask.fits": QUESTION,
+  "ask.fits_after_frees": QUESTION,
+  "ask.prealloc": QUESTION,
+  "ask.max_new_tokens": QUESTION,
+  "ask.translate": QUESTION,
+  "ask.estimates": QUESTION,
+  "stages.install": {
+    after: (run) => {
+      run.staged = true;
+    },
+  },
+  "stages.digest": QUESTION,
+  "contents.discard": {
+    before: (_run, _args, ok) => requireNone("contents.discard", frees(ok.freed)),
+  },
+  "check.idle": QUESTION,
+};
+
+/** Does what a granted operation needs before its effects. @internal */
+export function before<K extends KvOperationName>(
+  run: ModelRun,
+  operation: OperationOf<K>,
+  answer: Answer,
+): void {
+  const ok = answer.ok as KvOk[K]; // the caller answers this operation, with a grant
+  const handling = HANDLING[operation.op];
+  if (handling === null) return notSimulated(operation.op);
+  requireNone(`${operation.op} beside a transfer`, "ended" in ok || "deferred" in ok);
+  handling.before?.(run, operation.args, ok, answer.fx ?? []);
+}
+
+/** Does what a granted operation needs after its effects. @internal */
+export function after<K extends KvOperationName>(
+  run: ModelRun,
+  operation: OperationOf<K>,
+  answer: Answer,
+): void {
+  const ok = answer.ok as KvOk[K]; // as above
+  HANDLING[operation.op]?.after?.(run, operation.args, ok, answer.fx ?? []);
+}
+
+function notSimulated(what: string): never {
+  fail("bad_effect", `the simulated device cannot follow ${what} yet`);
+}
+function requireNone(what: string, happened: boolean): void {
+  if (happened) notSimulated(what);
+}
+function frees(lists: PageLists): boolean {
+  return Object.values(lists).some((extents) => extents.length > 0);
+}
+
+function openRows(run: ModelRun, args: KvArgs["row.alloc"], ok: KvOk["row.alloc"]): void {
+  for (const req of args.reqs) {
+    const row = ok.rows[req];
+    if (row === undefined) fail("bad_effect", `the answer gives ${req} no row`);
+    run.rows.add(req, row);
+  }
+}
+
+// The effect names places; they must be those of slots that the operation's arguments name.
+function checkCopy(
+  run: ModelRun,
+  args: KvArgs["state.copy"],
+  _ok: KvOk["state.copy"],
+  effects: readonly Effect[],
+): void {
+  const band = stateBand(run);
+  const copies = effects.filter((effect) => effect[0] === "copy");
+  const pair = copies[0]?.[2][0];
+  if (copies.length !== 1 || pair === undefined || copies[0]?.[2].length !== 1)
+    fail("bad_effect", "state.copy without exactly one copied pair", band.name);
+  const { from, to } = args;
+  if ("key" in from) return notSimulated("state.copy from a tree node");
+  const sides: readonly (readonly [StatePlace, number])[] = [
+    [from, pair[0]],
+    [to, pair[1]],
+  ];
+  for (const [side, page] of sides) {
+    const slots = run.rows.require(side.req).slots[side.purpose];
+    if (!slots.some((slot) => band.placeOf(slot) === page)) {
+      const what = band.isUsable(page) ? run.arena.describe(band, page) : `page ${page}`;
+      fail(
+        "bad_effect",
+        `copy of ${what}, no ${side.purpose} slot of ${side.req}`,
+        band.name,
+        page,
+      );
+    }
+  }
+}
+
+function checkLaunch(
+  run: ModelRun,
+  args: KvArgs["forward.launch"],
+  ok: KvOk["forward.launch"],
+  effects: readonly Effect[],
+): void {
+  const { step, mode } = args;
+  const launched = effects.filter((effect) => effect[0] === "forward").length;
+  const expected = mode === "prebuilt" ? 0 : 1;
+  if (launched !== expected)
+    fail("bad_effect", `launch of ${step} (${mode}) with ${launched} forward effects`);
+  if (mode === "prebuilt") run.forwards.launchPrebuilt(step);
+  const resets = effects.flatMap((effect) => (effect[0] === "reset" ? expand(effect[1]) : []));
+  if (!sameIds(resets, ok.resets))
+    fail("bad_effect", `launch of ${step} answers other resets than its effects carry out`);
+}
+
+function sameIds(ids: readonly number[], extents: Extents): boolean {
+  const others = expand(extents);
+  return ids.length === others.length && ids.every((id, index) => id === others[index]);
+}
+
+function checkRecord(
+  run: ModelRun,
+  args: KvArgs["forward.record"],
+  _ok: KvOk["forward.record"],
+  effects: readonly Effect[],
+): void {
+  const events = effects.filter((effect) => effect[0] === "event").length;
+  const expected = run.recordsForwards ? 1 : 0;
+  if (events !== expected)
+    fail("bad_effect", `recording of ${args.step} with ${events} event effects, not ${expected}`);
+}

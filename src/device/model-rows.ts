@@ -1,0 +1,109 @@
+// The request rows of the simulated device, rebuilt from operations and answers: which virtual pages and state slots
+// each open request holds, by position.
+import { hashName } from "../base/digest.js";
+import type { StatePurpose } from "../base/operations.js";
+import { fail } from "./model-fault.js";
+import type { BandPages } from "./model-pages.js";
+
+/** Purposes in the order in which a finish frees them. */
+const PURPOSES: readonly StatePurpose[] = ["main", "track", "replace", "cow"];
+
+/** One open request. @internal */
+export class ModelRow {
+  readonly req: string;
+  readonly hash: number; // of the name
+  readonly row: number;
+  allocated = 0; // tokens
+  pageCount = 0;
+  virtual: Int32Array = new Int32Array(8); // virtual page by page index, 0 = none; `pageCount` of them are in use
+  readonly slots: Record<StatePurpose, number[]> = { main: [], track: [], replace: [], cow: [] };
+  trackCursor = 0; // index of the ring's current slot
+  readonly retired: number[] = []; // by band index: row pages below were looked at by `window.retire`
+
+  constructor(req: string, row: number) {
+    this.req = req;
+    this.hash = hashName(req);
+    this.row = row;
+  }
+
+  push(virtual: number): void {
+    if (this.pageCount === this.virtual.length) {
+      const wider = new Int32Array(this.pageCount * 2);
+      wider.set(this.virtual);
+      this.virtual = wider;
+    }
+    this.virtual[this.pageCount++] = virtual;
+  }
+
+  /** All slot ids in the order in which a finish frees them. */
+  allSlots(): number[] {
+    return PURPOSES.flatMap((purpose) => this.slots[purpose]);
+  }
+
+  /** Takes a purpose's slots out of the row. */
+  takeSlots(purpose: StatePurpose): number[] {
+    if (purpose === "track") this.trackCursor = 0;
+    return this.slots[purpose].splice(0);
+  }
+}
+
+/** The open requests and the rows that wait for their reset. @internal */
+export class ModelRows {
+  readonly size: number; // rows 1 to `size`
+  readonly pageSize: number; // tokens
+  readonly open: Map<string, ModelRow> = new Map();
+  readonly #taken = new Set<number>();
+  readonly #unreset = new Set<number>();
+
+  constructor(size: number, pageSize: number) {
+    this.size = size;
+    this.pageSize = pageSize;
+  }
+
+  require(req: string): ModelRow {
+    return this.open.get(req) ?? fail("bad_effect", `request ${req} is not open`);
+  }
+
+  add(req: string, row: number): void {
+    if (this.open.has(req)) fail("bad_effect", `request ${req} is opened twice`);
+    if (row < 1 || row > this.size)
+      fail("bad_effect", `row ${row} of ${req} is not in 1 to ${this.size}`);
+    if (this.#taken.has(row))
+      fail("bad_effect", `row ${row} is handed to ${req} while it is taken`);
+    this.open.set(req, new ModelRow(req, row));
+    this.#taken.add(row);
+    this.#unreset.add(row);
+  }
+
+  close(row: ModelRow): void {
+    this.open.delete(row.req);
+    this.#taken.delete(row.row);
+  }
+
+  /** Carries out a reset; only a row handed out since its last reset may be named. */
+  reset(row: number): void {
+    if (!this.#unreset.delete(row))
+      fail("bad_effect", `reset of row ${row}, which was not handed out since its last reset`);
+  }
+
+  /** Pages that `tokens` cover, the last one perhaps in part. */
+  pagesOf(tokens: number): number {
+    return Math.ceil(tokens / this.pageSize);
+  }
+
+  /** `r1 tokens 8 to 11`, `r1 main`, or nothing for an id that no open request holds. */
+  nameHolder(band: BandPages, id: number): string {
+    for (const row of this.open.values()) {
+      if (band.isState) {
+        const purpose = PURPOSES.find((candidate) => row.slots[candidate].includes(id));
+        if (purpose !== undefined) return `${row.req} ${purpose}`;
+        continue;
+      }
+      const page = row.virtual.subarray(0, row.pageCount).indexOf(id);
+      if (page < 0) continue;
+      const first = page * this.pageSize;
+      return `${row.req} tokens ${first} to ${first + this.pageSize - 1}`;
+    }
+    return "";
+  }
+}

@@ -1,0 +1,81 @@
+// One run on the simulated device: its arena, rows, forwards and open group, and the few words every part shares.
+import type { BootOk, DirectConfig, Extents } from "../base/operations.js";
+import { ModelArena } from "./model-arena.js";
+import { fail } from "./model-fault.js";
+import { ForwardStream } from "./model-forwards.js";
+import type { BandPages } from "./model-pages.js";
+import { ModelRows } from "./model-rows.js";
+
+/** Frees of an open group: still bound and live until `group.end` lists them. @internal */
+export interface OpenGroup {
+  readonly virtual: Set<number>;
+  readonly slots: Set<number>;
+  /** Ids whose page may be listed, by band index. */
+  readonly bands: readonly Set<number>[];
+}
+
+/** Everything the simulated device knows of a run. @internal */
+export class ModelRun {
+  readonly config: DirectConfig;
+  readonly rows: ModelRows;
+  arena: ModelArena;
+  forwards: ForwardStream;
+  group: OpenGroup | null = null;
+  staged = false; // pipeline stages are installed: forwards are recorded without overlap too
+
+  constructor(config: DirectConfig, boot: BootOk) {
+    this.config = config;
+    this.rows = new ModelRows(config.rows, config.page_size);
+    this.arena = this.#makeArena(boot);
+    this.forwards = this.#makeForwards();
+  }
+
+  /** Whether forwards run beside the schedule stream. */
+  get recordsForwards(): boolean {
+    return this.config.overlap === true || this.staged;
+  }
+
+  /** Starts anew on another arena; nothing is live, open rows stay. */
+  resize(boot: BootOk): void {
+    this.forwards.drain();
+    for (const band of this.arena.bands) {
+      for (const id of band.liveIds())
+        fail("bad_effect", `resize while ${this.arena.describe(band, band.placeOf(id))} is live`);
+    }
+    const { operation } = this.arena;
+    this.arena = this.#makeArena(boot);
+    this.arena.operation = operation;
+    this.forwards = this.#makeForwards();
+  }
+
+  #makeArena(boot: BootOk): ModelArena {
+    return new ModelArena(this.config, boot, {
+      holder: (band, id) => this.rows.nameHolder(band, id),
+      forward: (serial) => this.forwards.nameOf(serial),
+    });
+  }
+  #makeForwards(): ForwardStream {
+    return new ForwardStream(this.arena, this.rows, () => this.recordsForwards);
+  }
+}
+
+/** Calls `visit` with every id of an extent list, in order; `[0, k]` gives k zeros. @internal */
+export function eachId(extents: Extents, visit: (id: number) => void): void {
+  for (const [first, count] of extents) {
+    if (first === 0) for (let k = 0; k < count; k++) visit(0);
+    else if (count > 0) for (let k = 0; k < count; k++) visit(first + k);
+    else for (let k = 0; k > count; k--) visit(first + k);
+  }
+}
+
+/** Refuses a page that lies outside its band's usable pages. @internal */
+export function requireUsable(band: BandPages, page: number, what: string): void {
+  if (band.isUsable(page)) return;
+  const range = `${band.firstPage} to ${band.pages - 1}`;
+  fail(
+    "bad_effect",
+    `${what} names ${band.name} page ${page}, usable are ${range}`,
+    band.name,
+    page,
+  );
+}

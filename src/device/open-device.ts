@@ -1,0 +1,39 @@
+// Chooses a device by its name on the command line.
+import { EnvironmentError } from "../base/errors.js";
+import type { Device, VerifyPolicy } from "./device.js";
+import { ModelDevice } from "./model.js";
+
+/** Devices by name; `none` carries nothing out. @public */
+export const DEVICE_KINDS = ["model", "none", "host", "cuda"] as const;
+/** @public */
+export type DeviceKind = (typeof DEVICE_KINDS)[number];
+
+/**
+ * Makes a device, not yet opened; null for `none`. Throws `EnvironmentError` (`device_unavailable`) where this machine
+ * or build lacks it. @public
+ */
+export function openDevice(
+  kind: Exclude<DeviceKind, "none">,
+  options: { readonly verify: VerifyPolicy },
+): Device;
+export function openDevice(
+  kind: DeviceKind,
+  options: { readonly verify: VerifyPolicy },
+): Device | null;
+export function openDevice(
+  kind: DeviceKind,
+  options: { readonly verify: VerifyPolicy },
+): Device | null {
+  switch (kind) {
+    case "model":
+      return new ModelDevice(options);
+    case "none":
+      return null;
+    case "host":
+    case "cuda":
+      throw new EnvironmentError(
+        "device_unavailable",
+        `device ${kind}: this version carries effects out on the model device only; use --device model or none`,
+      );
+  }
+}
