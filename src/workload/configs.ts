@@ -1,25 +1,139 @@
-// `scenarios/configs.json`: fixed geometries by name, and rules that derive one for a layout and a page size.
-import { InternalError } from "../base/errors.js";
-import type { DirectConfig } from "../base/operations.js";
+// `scenarios/configs.json`: fixed geometries by name, and rules that derive a geometry for a layout and a page size.
+import { fileURLToPath } from "node:url";
+import { InputError, UsageError } from "../base/errors.js";
+import { nearestWord } from "../base/nearest.js";
+import type { DirectConfig, SubPoolConfig } from "../base/operations.js";
+import { DIRECT_CONFIG } from "../trace/config-spec.js";
+import { COUNT, list, map, object, optional, POSITIVE } from "../trace/fields.js";
+import { inspect, inspectContext } from "../trace/inspect.js";
+import { readJsonFile } from "./json-file.js";
 import type { Layout } from "./layouts.js";
-import type { ServingParameters } from "./serving.js";
+import { partsOf, sinkBytes } from "./layouts.js";
+
+/** The name of the file that holds configurations beside scenarios. @internal */
+export const CONFIG_FILE_NAME = "configs.json";
+
+/** The scheduler's figures of the serving model. @public */
+export interface ServingParameters {
+  readonly batch: number; // requests that run at once at most
+  readonly chunk: number; // prefill tokens a step at most
+  readonly decode_tokens: number; // tokens a forward decodes of each request
+  readonly retire_tokens: number; // a window is retired once that many tokens left it, a page at least
+  readonly steps_per_second: number; // logical time: steps in a second of arrivals
+}
+/** What a rule gives. @public */
+export interface ServingConfig {
+  readonly config: DirectConfig;
+  readonly serving: ServingParameters;
+}
+
+/**
+ * A rule of `configs.json`. The arena holds, beside the sink, `full_tokens` tokens of the full band and, for each of
+ * `batch` requests, its windows rounded up to pages and its state slot. @public
+ */
+export interface ConfigRule extends ServingParameters {
+  readonly full_tokens: number;
+  readonly row_tokens: number;
+  readonly move_cap: number; // pages
+  readonly full_unit_bytes: number;
+  readonly window_unit_bytes: number;
+  readonly state_unit_bytes: number;
+  readonly windows: readonly number[]; // tokens; a layout takes as many as it has, from the front
+}
 
 /** The named configurations of one file. @public */
 export interface ConfigLibrary {
   readonly file: string;
   readonly names: readonly string[]; // fixed geometries, file order
-  readonly ruleNames: readonly string[]; // "serving/tight"
-  /** A fixed geometry; throws `UsageError` with the nearest name. */
+  readonly ruleNames: readonly string[]; // such as `serving/tight`
+  /** A fixed geometry. Throws `UsageError` with the nearest name. */
   fixed(name: string): DirectConfig;
-  /** What a rule gives for a layout and page size; throws `UsageError` with the nearest name. */
-  derived(
-    rule: string,
-    layout: Layout,
-    pageSize: number,
-  ): { readonly config: DirectConfig; readonly serving: Partial<ServingParameters> };
+  /** What a rule gives for a layout and a page size (tokens). Throws `UsageError` with the nearest name. */
+  derived(rule: string, layout: Layout, pageSize: number): ServingConfig;
 }
 
-/** Reads the file (default: the one shipped with the project). Throws `InputError`. @public */
+const RULE = object({
+  full_tokens: POSITIVE,
+  row_tokens: POSITIVE,
+  move_cap: COUNT,
+  full_unit_bytes: POSITIVE,
+  window_unit_bytes: POSITIVE,
+  state_unit_bytes: POSITIVE,
+  windows: list(POSITIVE),
+  batch: POSITIVE,
+  chunk: POSITIVE,
+  decode_tokens: POSITIVE,
+  retire_tokens: POSITIVE,
+  steps_per_second: POSITIVE,
+});
+const FILE = object({
+  configs: map("word", DIRECT_CONFIG),
+  rules: optional(map("word", RULE)),
+});
+interface FileContent {
+  readonly configs: Readonly<Record<string, DirectConfig>>;
+  readonly rules?: Readonly<Record<string, ConfigRule>>;
+}
+
+/** Reads a file of configurations; without a path the one shipped with the project. Throws `InputError`. @public */
 export function loadConfigs(file?: string): ConfigLibrary {
-  throw new InternalError(`loadConfigs is not there yet ${String(file)}`);
+  const path = file ?? fileURLToPath(new URL("../../scenarios/configs.json", import.meta.url));
+  const json = readJsonFile(path);
+  const problem = inspect(FILE, json.value, inspectContext());
+  if (problem !== null) {
+    const place = { file: path, ...json.placeOf(problem.path), path: problem.path };
+    throw new InputError("config", problem.message, place);
+  }
+  // just checked against its spec
+  const { configs, rules = {} } = json.value as FileContent;
+  return {
+    file: path,
+    names: Object.keys(configs).filter((name) => !name.startsWith("x_")),
+    ruleNames: Object.keys(rules).filter((name) => !name.startsWith("x_")),
+    fixed: (name) => lookUp(configs, name, "configuration"),
+    derived: (name, layout, pageSize) =>
+      derive(lookUp(rules, name, "configuration rule"), layout, pageSize),
+  };
+}
+
+function lookUp<T>(entries: Readonly<Record<string, T>>, name: string, what: string): T {
+  const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
+  if (entry !== undefined) return entry;
+  const known = Object.keys(entries);
+  const nearest = nearestWord(name, known);
+  const hint = nearest === null ? `known: ${known.join(", ")}` : `did you mean "${nearest}"?`;
+  throw new UsageError(`unknown ${what} "${name}"; ${hint}`);
+}
+
+/** The geometry that a rule gives for a layout and a page size. @internal */
+export function derive(rule: ConfigRule, layout: Layout, pageSize: number): ServingConfig {
+  const { windows, hasState } = partsOf(layout);
+  const { batch, chunk, decode_tokens, retire_tokens, steps_per_second } = rule;
+  const pools: SubPoolConfig[] = [];
+  let bytes = rule.full_tokens * rule.full_unit_bytes;
+  if (hasState) {
+    pools.push({ name: "mamba", kind: "state", unit_bytes: rule.state_unit_bytes });
+    bytes += batch * rule.state_unit_bytes;
+  }
+  const lengths = rule.windows.slice(0, windows).sort((left, right) => right - left);
+  for (const window of lengths) {
+    pools.push({
+      name: `window_${String(window)}`,
+      kind: "mha",
+      window,
+      unit_bytes: rule.window_unit_bytes,
+    });
+    bytes += batch * Math.ceil(window / pageSize) * pageSize * rule.window_unit_bytes;
+  }
+  pools.push({ name: "full", kind: "mha", unit_bytes: rule.full_unit_bytes });
+  const config: DirectConfig = {
+    page_size: pageSize,
+    arena_bytes: sinkBytes(pools, pageSize) + bytes,
+    sub_pools: pools,
+    rows: batch,
+    row_tokens: rule.row_tokens,
+    overlap: true,
+    move_cap: rule.move_cap,
+  };
+  return { config, serving: { batch, chunk, decode_tokens, retire_tokens, steps_per_second } };
 }

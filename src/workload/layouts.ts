@@ -64,7 +64,8 @@ export function layoutConfig(
   }
   pools.push({ name: "full", kind: prng.chance(1, 4) ? "mla" : "mha", unit_bytes: fullUnit });
   const isMla = pools.at(-1)?.kind === "mla";
-  if (isMla && windows > 0) pools[pools.length - 1] = { name: "full", kind: "mha", unit_bytes: fullUnit };
+  if (isMla && windows > 0)
+    pools[pools.length - 1] = { name: "full", kind: "mha", unit_bytes: fullUnit };
   const arena = sinkBytes(pools, pageSize) + bytes + prng.below(fullPage);
   return {
     page_size: pageSize,

@@ -1,77 +1,106 @@
-// Scenario files: a named situation with a story, checked before anything runs.
-import { InternalError } from "../base/errors.js";
+// A scenario as a workload: boot, its operations, and, where it asks for a drain, the operations that end everything.
+import { UsageError } from "../base/errors.js";
+import { nearestWord } from "../base/nearest.js";
 import type { Answer, DirectConfig, KvOperation } from "../base/operations.js";
 import type { State } from "../base/state.js";
-import type { Workload } from "./workload.js";
+import { firstLedgerRecord, firstUnsettled, OpenThings } from "./scenario-drain.js";
+import type { Scenario, ScenarioOperation } from "./scenario-file.js";
+import type { Expectation, Mismatch } from "./scenario-match.js";
+import type { RunSource, Workload, WorkloadStep } from "./workload.js";
 
-/** What an answer must look like; a partial match (`docs/trace-format.md`, section 6). @public */
-export interface Expectation {
-  readonly ok?: unknown;
-  readonly err?: unknown;
-  readonly fx?: unknown;
-  readonly state?: unknown;
-}
-/** @public */
-export interface ScenarioOperation {
-  readonly operation: KvOperation;
-  readonly expect: Expectation | null; // null: the operation must be `ok`
-}
-/** @public */
-export interface Scenario {
-  readonly file: string;
-  readonly name: string;
-  readonly story: string;
-  readonly tags: readonly string[];
-  readonly configs: readonly (readonly [name: string | null, config: DirectConfig])[]; // null: its own
-  readonly ops: readonly ScenarioOperation[]; // boot first
-  readonly finally: {
-    readonly quiescent?: boolean;
-    readonly ledger?: "empty";
-    readonly drain?: boolean;
-  };
-  /** Why the scenario is *invalid* (a name nothing opens), null where it is not. */
-  readonly invalid: { readonly index: number; readonly message: string } | null;
-}
-/** @public */
-export interface Mismatch {
-  readonly path: string; // from `/ok`, `/err`, `/fx` or `/state`
-  readonly expected: unknown;
-  readonly got: unknown;
-}
+export { differenceFromBoot } from "./scenario-drain.js";
+export type { Scenario, ScenarioEnd, ScenarioOperation } from "./scenario-file.js";
+export { loadScenarios } from "./scenario-file.js";
+export type { Expectation, Mismatch } from "./scenario-match.js";
+export { matchExpectation } from "./scenario-match.js";
+
 /** @public */
 export interface ScenarioWorkload extends Workload {
-  /** What operation `n` of the run must answer (drain operations included); null: `ok`. */
+  readonly scenario: Scenario;
+  /** What operation `n` of the run must answer, drain operations included; null: `ok`. */
   expectation(n: number): Expectation | null;
-  /** Index of the first operation of the drain, null where there is none or it has not begun. */
+  /** Number of the first drain operation, null while there is none. */
   readonly drainsFrom: number | null;
+  /** What is open as names tell it (forwards, an open group, copies, loads); empty: nothing. For an implementation
+   * that gives no state. */
+  unsettled(): readonly string[];
 }
 
-/** Files and folders (their `*.json`, `configs.json` left out); throws `InputError` naming file and place. @public */
-export function loadScenarios(paths: readonly string[]): readonly Scenario[] {
-  throw new InternalError(`loadScenarios is not there yet (${String(paths.length)})`);
-}
-/** The first difference between an expectation and an answer, null where it holds. `state` is needed where the
- * expectation has one. @public */
-export function matchExpectation(
-  expect: Expectation | null,
-  answer: Answer,
-  state?: State | null,
-): Mismatch | null {
-  throw new InternalError(
-    `matchExpectation is not there yet ${String(expect)}${String(answer)}${String(state)}`,
-  );
-}
-/** Run id `NAME` with its own config, else `NAME@CONFIG`. `configName` null: its own config. @public */
+/**
+ * Run id `NAME` with the scenario's own configuration (`configName` null), else `NAME@CONFIG`. Throws `UsageError`
+ * for a configuration the scenario does not name. @public
+ */
 export function scenarioWorkload(scenario: Scenario, configName: string | null): ScenarioWorkload {
-  throw new InternalError(
-    `scenarioWorkload is not there yet ${scenario.name}${String(configName)}`,
-  );
+  const entry = scenario.configs.find(([name]) => name === configName);
+  if (entry === undefined) {
+    const known = scenario.configs.map(([name]) => name ?? "its own");
+    const nearest = configName === null ? null : nearestWord(configName, known);
+    const hint = nearest === null ? `it has ${known.join(", ")}` : `did you mean "${nearest}"?`;
+    throw new UsageError(
+      `scenario ${scenario.name} does not run on ${configName ?? "its own configuration"}; ${hint}`,
+    );
+  }
+  return new ScenarioRun(scenario, configName, entry[1]);
 }
-/** Checks `quiescent` and `ledger` on the state as the operations left it (before the drain). @public */
+
+/** Checks `quiescent` and `ledger` on the state as the scenario's operations left it, before any drain. @public */
 export function checkFinally(scenario: Scenario, state: State): Mismatch | null {
-  throw new InternalError(`checkFinally is not there yet ${scenario.name}${String(state)}`);
+  const end = scenario.finally;
+  if (end.quiescent === true) {
+    const mismatch = firstUnsettled(state);
+    if (mismatch !== null) return mismatch;
+  }
+  return end.ledger === "empty" ? firstLedgerRecord(state) : null;
 }
-/** What of the boot state a drained state lacks (spans, live, holes, pending, ids as a set); null: it is back. @public */
-export function differenceFromBoot(boot: State, drained: State): Mismatch | null {
-  throw new InternalError(`differenceFromBoot is not there yet ${String(boot)}${String(drained)}`);
+
+// What the last drain operation must find.
+const HEALTHY: Expectation = { ok: { violations: [], skipped: false } };
+
+class ScenarioRun implements ScenarioWorkload {
+  readonly run: string;
+  readonly config: DirectConfig;
+  readonly source: RunSource;
+  readonly scenario: Scenario;
+  readonly #ops: readonly ScenarioOperation[];
+  readonly #things = new OpenThings();
+  #drain: KvOperation[] | null = null;
+  #last: KvOperation | null = null;
+  #yielded = 0;
+
+  constructor(scenario: Scenario, configName: string | null, config: DirectConfig) {
+    this.run = configName === null ? scenario.name : `${scenario.name}@${configName}`;
+    this.config = config;
+    this.source = { type: "scenario", name: scenario.name };
+    this.scenario = scenario;
+    this.#ops = scenario.ops;
+  }
+
+  next(answer: Answer | null): WorkloadStep | null {
+    if (this.#last !== null && answer !== null) this.#things.learn(this.#last, answer);
+    const operation = this.#ops[this.#yielded]?.operation ?? this.#nextDrain();
+    this.#last = operation;
+    if (operation === null) return null;
+    this.#yielded += 1;
+    return { operation };
+  }
+
+  expectation(n: number): Expectation | null {
+    if (n < this.#ops.length) return this.#ops[n]?.expect ?? null;
+    const drain = this.#drain ?? [];
+    return n === this.#ops.length + drain.length - 1 ? HEALTHY : null;
+  }
+
+  get drainsFrom(): number | null {
+    return this.#drain === null ? null : this.#ops.length;
+  }
+
+  unsettled(): readonly string[] {
+    return this.#things.unsettled();
+  }
+
+  #nextDrain(): KvOperation | null {
+    if (this.scenario.finally.drain !== true) return null;
+    this.#drain ??= this.#things.drainOperations();
+    return this.#drain[this.#yielded - this.#ops.length] ?? null;
+  }
 }

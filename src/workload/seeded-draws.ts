@@ -93,7 +93,9 @@ export class SeededDraws {
   lengthAfter(request: ModelRequest, pages: number): number {
     const { pageSize } = this.model;
     const whole = (this.model.pagesOf(request.allocated) + pages) * pageSize;
-    const short = this.prng.chance(1, 2) ? this.prng.below(Math.min(3, pageSize)) : this.prng.below(pageSize);
+    const short = this.prng.chance(1, 2)
+      ? this.prng.below(Math.min(3, pageSize))
+      : this.prng.below(pageSize);
     return Math.max(request.allocated + 1, whole - short);
   }
 

@@ -47,7 +47,8 @@ function extendNotAtLength(draws: SeededDraws): KvOperation | null {
   const request = draws.request((each) => each.allocated + 3 <= rowTokens);
   if (request === undefined) return null;
   const { name: req, allocated } = request;
-  if (draws.prng.chance(1, 2)) return { op: "tokens.decode", args: { batch: [{ req, len: allocated + 2 }] } };
+  if (draws.prng.chance(1, 2))
+    return { op: "tokens.decode", args: { batch: [{ req, len: allocated + 2 }] } };
   const from = allocated > 0 && draws.prng.chance(1, 2) ? allocated - 1 : allocated + 1;
   return { op: "tokens.extend", args: { batch: [{ req, from, to: allocated + 3 }] } };
 }
@@ -94,24 +95,30 @@ function freeSplitsPage(draws: SeededDraws): KvOperation | null {
   return { op: "tokens.free", args: { req: request.name, from: 0, to, bands: "all" } };
 }
 
-function windowSegmentBound(draws: SeededDraws): KvOperation | null {
+/** A full free of pages that some window still holds. */
+function windowSegmentReleased(draws: SeededDraws): KvOperation | null {
   const { pageSize } = draws.model;
   const request = draws.request((each) => each.full.length > 1);
   if (request === undefined) return null;
   const end = wholePages(request, pageSize);
-  const run = draws.pageRun(end, (page) => request.full[page] === true && isInAnyWindow(request, page));
+  const run = draws.pageRun(
+    end,
+    (page) => request.full[page] === true && isInAnyWindow(request, page),
+  );
   if (run === undefined) return null;
   const args = { req: request.name, from: run.from * pageSize, to: run.to * pageSize };
   return { op: "tokens.free", args: { ...args, bands: "full" } };
 }
 
-function windowSegmentReleased(draws: SeededDraws): KvOperation | null {
+/** A window free of pages that it has released. */
+function windowSegmentBound(draws: SeededDraws): KvOperation | null {
   const { model } = draws;
   const window = model.windows[0];
   const request = draws.request((each) => each.full.length > 1);
   if (window === undefined || request === undefined) return null;
   const end = wholePages(request, model.pageSize);
-  const has = (page: number): boolean => request.full[page] === true && request.windows[0]?.[page] === false;
+  const has = (page: number): boolean =>
+    request.full[page] === true && request.windows[0]?.[page] === false;
   const run = draws.pageRun(end, has);
   if (run === undefined) return null;
   const args = { req: request.name, from: run.from * model.pageSize, to: run.to * model.pageSize };
@@ -127,14 +134,22 @@ function launchWhileOpen(draws: SeededDraws): KvOperation | null {
 
 function takeWhileOpen(draws: SeededDraws): KvOperation | null {
   if (draws.model.openForward === undefined) return null;
-  const kinds: KvOperationName[] = ["tokens.extend", "tokens.decode", "tokens.free", "chain.flush", "chain.relieve"];
+  const kinds: KvOperationName[] = [
+    "tokens.extend",
+    "tokens.decode",
+    "tokens.free",
+    "chain.flush",
+    "chain.relieve",
+  ];
   kinds.push("state.alloc", "state.free", "group.end", "request.retract", "request.finish");
   return legalOperation(draws.prng.pick(kinds), draws);
 }
 
 function processOutOfOrder(draws: SeededDraws): KvOperation | null {
   const { forwards, doneForwards } = draws.model;
-  const candidates = forwards.slice(1).map((forward) => forward.name);
+  // A prebuilt step is inert: recorded ones alone have an order.
+  const recorded = forwards.filter((forward) => forward.recorded);
+  const candidates = recorded.slice(1).map((forward) => forward.name);
   if (draws.model.openForward !== undefined) candidates.push(draws.model.openForward.name);
   const last = doneForwards.at(-1);
   if (last !== undefined) candidates.push(last);
@@ -144,7 +159,9 @@ function processOutOfOrder(draws: SeededDraws): KvOperation | null {
 
 function recordOfPrebuilt(draws: SeededDraws): KvOperation | null {
   const forward = draws.model.forwards.find((each) => each.prebuilt);
-  return forward === undefined ? null : { op: "forward.record", args: { step: forward.name, writes: "known" } };
+  return forward === undefined
+    ? null
+    : { op: "forward.record", args: { step: forward.name, writes: "known" } };
 }
 
 function groupState(draws: SeededDraws): KvOperation {
@@ -163,7 +180,8 @@ function nothingTracked(draws: SeededDraws): KvOperation | null {
 function nameState(draws: SeededDraws): KvOperation | null {
   const { prng, model } = draws;
   const last = model.doneForwards.at(-1);
-  if (last !== undefined && prng.chance(1, 2)) return { op: "forward.barrier", args: { step: last } };
+  if (last !== undefined && prng.chance(1, 2))
+    return { op: "forward.barrier", args: { step: last } };
   const recorded = model.forwards.find((each) => each.recorded);
   const step = recorded?.name ?? last;
   return step === undefined ? null : { op: "forward.record", args: { step, writes: "known" } };
@@ -177,8 +195,8 @@ const WHEN_CLOSED: readonly (readonly [InvalidRule, Builder])[] = [
   ["free_of_unbound_page", freeOfUnboundPage],
   ["free_of_unbound_page", freeOfUnboundPage], // double frees come first in practice
   ["free_splits_page", freeSplitsPage],
-  ["window_segment_bound", windowSegmentBound],
   ["window_segment_released", windowSegmentReleased],
+  ["window_segment_bound", windowSegmentBound],
   ["process_out_of_order", processOutOfOrder],
   ["record_of_prebuilt", recordOfPrebuilt],
   ["group_state", groupState],

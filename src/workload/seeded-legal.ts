@@ -22,7 +22,7 @@ function stateAlloc(draws: SeededDraws): KvOperation | null {
   const { state } = draws.model;
   if (request === undefined || state === null) return null;
   const most = draws.amount(draws.model.bytesOf(state));
-  const count = draws.prng.chance(1, 2) ? 1 : draws.prng.between(1, Math.max(1, most));
+  const count = draws.prng.chance(1, 3) ? 1 : draws.prng.between(1, Math.max(1, most));
   const purpose = draws.prng.pick(PURPOSES);
   return { op: "state.alloc", args: { req: request.name, count, purpose } };
 }
@@ -59,14 +59,18 @@ function tokensExtend(draws: SeededDraws): KvOperation | null {
     pages -= Math.min(pages, share);
     const to = Math.min(model.config.row_tokens, draws.lengthAfter(request, share));
     const entry = { req: request.name, from: request.allocated, to };
-    if (model.windows.length === 0 || !prng.chance(1, 8)) return entry;
+    if (model.windows.length === 0 || !prng.chance(1, 4)) return entry;
     return { ...entry, tail: prng.between(0, 4 * model.pageSize) };
   });
   return { op: "tokens.extend", args: { batch } };
 }
 
 function tokensDecode(draws: SeededDraws): KvOperation | null {
-  const chosen = draws.requests(6, (each) => each.allocated < draws.model.config.row_tokens);
+  const { row_tokens: rowTokens, page_size: pageSize } = draws.model.config;
+  const isFull = draws.prng.chance(1, 2); // rows whose next token needs a page
+  const chosen = draws.requests(6, ({ allocated }) => {
+    return allocated < rowTokens && (!isFull || allocated % pageSize === 0);
+  });
   if (chosen.length === 0) return null;
   const batch = chosen.map((request) => ({ req: request.name, len: request.allocated + 1 }));
   return { op: "tokens.decode", args: { batch } };
@@ -80,7 +84,10 @@ function cutTail(draws: SeededDraws, request: ModelRequest): KvOperation | null 
   lowest = Math.max(lowest, (unbound + 1) * model.pageSize);
   if (lowest >= request.allocated) return null;
   const from = prng.chance(1, 6) ? lowest : prng.between(lowest, request.allocated - 1);
-  return { op: "tokens.free", args: { req: request.name, from, to: request.allocated, bands: "all" } };
+  return {
+    op: "tokens.free",
+    args: { req: request.name, from, to: request.allocated, bands: "all" },
+  };
 }
 
 function tokensFree(draws: SeededDraws): KvOperation | null {
@@ -117,7 +124,10 @@ function windowRetire(draws: SeededDraws): KvOperation | null {
 function requestFinish(draws: SeededDraws): KvOperation | null {
   const request = draws.request();
   if (request === undefined) return null;
-  return { op: "request.finish", args: { req: request.name, len: request.allocated, insert: false } };
+  return {
+    op: "request.finish",
+    args: { req: request.name, len: request.allocated, insert: false },
+  };
 }
 
 function requestRetract(draws: SeededDraws): KvOperation | null {
@@ -131,7 +141,8 @@ function forwardLaunch(draws: SeededDraws): KvOperation | null {
   if (model.forwards.length >= draws.profile.forwardsMost) return null;
   const chosen = draws.requests(6, (each) => each.allocated > 0);
   if (chosen.length === 0) return null;
-  const mode = (["extend", "decode", "verify", "prebuilt"] as const)[prng.weighted([6, 6, 2, 1])] ?? "extend";
+  const mode =
+    (["extend", "decode", "verify", "prebuilt"] as const)[prng.weighted([6, 6, 2, 1])] ?? "extend";
   const batch = chosen.map((request) => {
     const to = prng.chance(5, 6) ? request.allocated : prng.between(1, request.allocated);
     return { req: request.name, from: mode === "decode" ? to - 1 : prng.below(to), to };
@@ -148,7 +159,9 @@ function forwardRecord(draws: SeededDraws): KvOperation | null {
 
 function forwardBarrier(draws: SeededDraws): KvOperation | null {
   const list = draws.model.forwards.filter((each) => each.recorded);
-  return list.length === 0 ? null : { op: "forward.barrier", args: { step: draws.prng.pick(list).name } };
+  return list.length === 0
+    ? null
+    : { op: "forward.barrier", args: { step: draws.prng.pick(list).name } };
 }
 
 function forwardProcess(draws: SeededDraws): KvOperation | null {
@@ -159,7 +172,9 @@ function forwardProcess(draws: SeededDraws): KvOperation | null {
 
 function eventFire(draws: SeededDraws): KvOperation | null {
   const list = draws.model.forwards.filter((each) => each.recorded);
-  return list.length === 0 ? null : { op: "event.fire", args: { event: draws.prng.pick(list).name, rank: 0 } };
+  return list.length === 0
+    ? null
+    : { op: "event.fire", args: { event: draws.prng.pick(list).name, rank: 0 } };
 }
 
 function askTranslate(draws: SeededDraws): KvOperation | null {

@@ -47,7 +47,7 @@ export class SeededModel {
   isGroupOpen = false;
   #usedBytes = 0; // bytes of bound pages and held slots, those waiting in a group included
   #groupedBytes = 0;
-  readonly #usableBytes: number;
+  readonly usableBytes: number; // the arena without the sink
 
   constructor(config: DirectConfig) {
     this.config = config;
@@ -64,12 +64,12 @@ export class SeededModel {
         pool.kind === "state" ? pool.unit_bytes : pool.unit_bytes * config.page_size,
       ]),
     );
-    this.#usableBytes = config.arena_bytes - sinkBytes(pools, config.page_size);
+    this.usableBytes = config.arena_bytes - sinkBytes(pools, config.page_size);
   }
 
   /** Bytes that no page or slot holds; an estimate, since grids do not align. */
   get freeBytes(): number {
-    return Math.max(0, this.#usableBytes - this.#usedBytes);
+    return Math.max(0, this.usableBytes - this.#usedBytes);
   }
   /** The forward that was launched and not recorded, where that opens something. */
   get openForward(): ModelForward | undefined {
@@ -90,7 +90,8 @@ export class SeededModel {
     return Math.ceil(tokens / this.pageSize);
   }
   isEmpty(request: ModelRequest): boolean {
-    const isBound = request.full.includes(true) || request.windows.some((pages) => pages.includes(true));
+    const isBound =
+      request.full.includes(true) || request.windows.some((pages) => pages.includes(true));
     return !isBound && request.slots.size === 0;
   }
 
@@ -186,7 +187,13 @@ export class SeededModel {
   #close(name: string): void {
     const request = this.requests.get(name);
     if (request === undefined) return;
-    this.#unbind(request, 0, request.full.length, true, this.windows.map((_, index) => index));
+    this.#unbind(
+      request,
+      0,
+      request.full.length,
+      true,
+      this.windows.map((_, index) => index),
+    );
     for (const purpose of [...request.slots.keys()]) this.#dropSlots(request, purpose);
     this.requests.delete(name);
     this.closedNames.push(name);

@@ -14,13 +14,13 @@ export interface WeightProfile {
 }
 
 const MIXED: WeightProfile["weights"] = {
-  "row.alloc": 10,
+  "row.alloc": 8,
   "row.free": 1,
   "state.alloc": 12,
   "state.free": 5,
   "state.copy": 2,
   "tokens.extend": 26,
-  "tokens.decode": 18,
+  "tokens.decode": 16,
   "tokens.free": 12,
   "group.begin": 2,
   "group.end": 6,
@@ -31,8 +31,8 @@ const MIXED: WeightProfile["weights"] = {
   "forward.barrier": 2,
   "forward.process": 9,
   "event.fire": 2,
-  "chain.flush": 3,
-  "chain.relieve": 5,
+  "chain.flush": 2,
+  "chain.relieve": 8,
   "ask.plan": 3,
   "ask.fits": 3,
   "ask.fits_after_frees": 2,
@@ -51,9 +51,9 @@ const CROWDED: GeometryRanges = {
 
 const DEFAULT: WeightProfile = {
   weights: MIXED,
-  appetite: [4, 5, 3],
+  appetite: [4, 7, 1],
   forwardsMost: 3,
-  illegalPercent: 3,
+  illegalPercent: 5,
   geometry: CROWDED,
 };
 
@@ -63,7 +63,7 @@ const PROFILES: Readonly<Record<string, WeightProfile>> = {
   /** A handful of pages: every edge is near. */
   tight: {
     ...DEFAULT,
-    appetite: [3, 6, 4],
+    appetite: [3, 7, 2],
     geometry: { ...CROWDED, fullPages: [3, 10], stateSlots: [1, 4], rows: [3, 5] },
   },
   /** Room for everything: takes that need no move, long rows, hardly a refusal. */

@@ -110,7 +110,9 @@ class SeededRun implements SeededWorkload {
   get #drainLength(): number {
     const model = this.#model;
     const open = model.forwards.filter((forward) => !forward.recorded && !forward.prebuilt).length;
-    return open + Number(model.isGroupOpen) + model.forwards.length + model.requests.size + TAIL_LENGTH;
+    return (
+      open + Number(model.isGroupOpen) + model.forwards.length + model.requests.size + TAIL_LENGTH
+    );
   }
 
   #choose(): KvOperation {
@@ -129,13 +131,16 @@ class SeededRun implements SeededWorkload {
     if (this.#yielded >= this.#ops - Math.ceil(this.#ops / 10)) return this.#whileDraining();
     this.#advancePhase();
     // Opening something must leave enough operations to end it.
-    return this.#drawLegal(spare >= 4) ?? { op: "ask.fits", args: { demand: this.#draws.demand() } };
+    return (
+      this.#drawLegal(spare >= 4) ?? { op: "ask.fits", args: { demand: this.#draws.demand() } }
+    );
   }
 
   /** A launched forward is recorded at once as a rule; now and then something else comes between. */
   #recordSoon(): KvOperation | null {
     const { openForward, forwards } = this.#model;
-    const waiting = openForward ?? forwards.find((forward) => !forward.recorded && !forward.prebuilt);
+    const waiting =
+      openForward ?? forwards.find((forward) => !forward.recorded && !forward.prebuilt);
     if (waiting === undefined || this.#prng.chance(1, 6)) return null;
     return legalOperation("forward.record", this.#draws);
   }
@@ -165,6 +170,7 @@ class SeededRun implements SeededWorkload {
 
   #drawLegal(mayOpen: boolean): KvOperation | null {
     const factors = PHASE_FACTORS[this.#phase];
+    const pressure = this.#model.freeBytes * 8 < this.#model.usableBytes ? PRESSURE_FACTORS : {};
     const kinds: KvOperationName[] = [];
     const weights: number[] = [];
     for (const [name, weight] of Object.entries(this.#profile.weights)) {
@@ -172,10 +178,13 @@ class SeededRun implements SeededWorkload {
       const kind = name as KvOperationName;
       if (this.#isBarred(kind) || (!mayOpen && OPENING.has(kind))) continue;
       kinds.push(kind);
-      weights.push(weight * (factors[kind] ?? 2));
+      weights.push(weight * (factors[kind] ?? 2) * (pressure[kind] ?? 2));
     }
     for (let attempt = 0; attempt < 12; attempt++) {
-      const operation = legalOperation(kinds[this.#prng.weighted(weights)] ?? "ask.fits", this.#draws);
+      const operation = legalOperation(
+        kinds[this.#prng.weighted(weights)] ?? "ask.fits",
+        this.#draws,
+      );
       if (operation !== null) return operation;
     }
     return null;
@@ -205,9 +214,27 @@ const PHASE_LENGTHS: Readonly<Record<Phase, readonly [number, number]>> = {
   empty: [15, 40],
 };
 
+// Where hardly anything is free, takes would only be refused; frees make holes for the next ones.
+const PRESSURE_FACTORS: Readonly<Partial<Record<KvOperationName, number>>> = {
+  "tokens.extend": 1,
+  "tokens.decode": 1,
+  "state.alloc": 1,
+  "chain.relieve": 1,
+  "tokens.free": 6,
+  "window.retire": 4,
+  "state.free": 5,
+  "request.finish": 4,
+};
+
 // Halves: 2 is the profile's own weight.
 const PHASE_FACTORS: Readonly<Record<Phase, Readonly<Partial<Record<KvOperationName, number>>>>> = {
-  fill: { "row.alloc": 5, "tokens.extend": 4, "state.alloc": 3, "request.finish": 1, "request.retract": 1 },
+  fill: {
+    "row.alloc": 5,
+    "tokens.extend": 4,
+    "state.alloc": 3,
+    "request.finish": 1,
+    "request.retract": 1,
+  },
   mix: {},
   empty: {
     "row.alloc": 0,

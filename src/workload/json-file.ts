@@ -1,0 +1,195 @@
+// Small JSON files (scenarios, configurations) read strictly: no duplicate keys, no numbers that lose digits, bounded
+// size and nesting; every value keeps its place, so that a later complaint can name the line.
+import { readFileSync, statSync } from "node:fs";
+import { InputError } from "../base/errors.js";
+
+/** @internal */
+export interface JsonFile {
+  readonly file: string;
+  readonly value: unknown;
+  /** 1-based line and column of a JSON pointer's value; of its nearest parent where there is none. */
+  placeOf(pointer: string): { readonly line: number; readonly column: number };
+}
+
+const BYTES_MAX = 64 * 1024 * 1024;
+const DEPTH_MAX = 64;
+
+/** Reads and parses a file. Throws `InputError` with file, line and column. @internal */
+export function readJsonFile(file: string): JsonFile {
+  const text = readText(file);
+  const parser = new StrictParser(file, text);
+  const value = parser.document();
+  return {
+    file,
+    value,
+    placeOf: (pointer) => {
+      for (let at = pointer; ; at = at.slice(0, at.lastIndexOf("/"))) {
+        const offset = parser.offsets.get(at);
+        if (offset !== undefined) return lineAndColumn(text, offset);
+        if (at === "") return { line: 1, column: 1 };
+      }
+    },
+  };
+}
+
+function readText(file: string): string {
+  let bytes: Buffer;
+  try {
+    const stats = statSync(file);
+    if (stats.isDirectory())
+      throw new InputError("input_unreadable", "is a folder, not a file", { file });
+    if (stats.size > BYTES_MAX) {
+      const message = `is ${String(stats.size)} bytes long; the limit is ${String(BYTES_MAX)}`;
+      throw new InputError("input_format", message, { file });
+    }
+    bytes = readFileSync(file);
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError("input_unreadable", unreadable(error), { file }, error);
+  }
+  if (bytes.length === 0)
+    throw new InputError("input_format", "the file is empty", { file, line: 1 });
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    const message = "begins with a byte order mark; save it as UTF-8 without one";
+    throw new InputError("input_format", message, { file, line: 1 });
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new InputError("input_format", "is not UTF-8 text", { file }, error);
+  }
+}
+
+/** One line for an error of the file system. @internal */
+export function unreadable(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOENT") return "no such file";
+  if (code === "EACCES" || code === "EPERM") return "may not be read (permission denied)";
+  if (code === "EISDIR") return "is a folder, not a file";
+  return `cannot be read${code === "" ? "" : ` (${code})`}`;
+}
+
+function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  let line = 1;
+  let start = 0;
+  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) {
+    line += 1;
+    start = at + 1;
+  }
+  return { line, column: offset - start + 1 };
+}
+
+class StrictParser {
+  readonly offsets = new Map<string, number>(); // JSON pointer → offset of the value
+  readonly #file: string;
+  readonly #text: string;
+  #at = 0;
+
+  constructor(file: string, text: string) {
+    this.#file = file;
+    this.#text = text;
+  }
+
+  document(): unknown {
+    const value = this.#value("", 0);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) this.#fail("something stands after the end of the document");
+    return value;
+  }
+
+  #value(pointer: string, depth: number): unknown {
+    this.#skipSpace();
+    this.offsets.set(pointer, this.#at);
+    if (depth > DEPTH_MAX) this.#fail(`nested deeper than ${String(DEPTH_MAX)} levels`);
+    const next = this.#text[this.#at];
+    if (next === "{") return this.#object(pointer, depth);
+    if (next === "[") return this.#array(pointer, depth);
+    if (next === '"') return this.#string();
+    return this.#literal();
+  }
+
+  #object(pointer: string, depth: number): unknown {
+    // without a prototype no key has a meaning of its own
+    const object = Object.create(null) as Record<string, unknown>;
+    this.#at += 1;
+    this.#skipSpace();
+    if (this.#take("}")) return object;
+    do {
+      this.#skipSpace();
+      const at = this.#at;
+      if (this.#text[at] !== '"') this.#fail("expected a key in double quotes");
+      const key = this.#string();
+      if (Object.hasOwn(object, key)) this.#fail(`duplicate key "${key}"`, at);
+      this.#skipSpace();
+      if (!this.#take(":")) this.#fail('expected ":"');
+      object[key] = this.#value(
+        `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        depth + 1,
+      );
+      this.#skipSpace();
+    } while (this.#take(","));
+    if (!this.#take("}")) this.#fail('expected "," or "}"');
+    return object;
+  }
+
+  #array(pointer: string, depth: number): unknown {
+    const list: unknown[] = [];
+    this.#at += 1;
+    this.#skipSpace();
+    if (this.#take("]")) return list;
+    do {
+      list.push(this.#value(`${pointer}/${String(list.length)}`, depth + 1));
+      this.#skipSpace();
+    } while (this.#take(","));
+    if (!this.#take("]")) this.#fail('expected "," or "]"');
+    return list;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    for (this.#at += 1; this.#text[this.#at] !== '"'; this.#at += 1) {
+      if (this.#at >= this.#text.length) this.#fail("a text without its closing quote", start);
+      if (this.#text[this.#at] === "\\") this.#at += 1;
+    }
+    this.#at += 1;
+    return this.#parse(start) as string; // begins with a quote
+  }
+
+  #literal(): unknown {
+    const start = this.#at;
+    while (/[-+.0-9A-Za-z]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
+    if (this.#at === start) {
+      if (start >= this.#text.length) this.#fail("the file stops inside the document");
+      this.#fail(`unexpected character ${JSON.stringify(this.#text[start])}`);
+    }
+    const value = this.#parse(start);
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+      this.#fail(`${this.#text.slice(start, this.#at)} is no integer below 2^53`, start);
+    }
+    return value;
+  }
+
+  #parse(start: number): unknown {
+    try {
+      return JSON.parse(this.#text.slice(start, this.#at)) as unknown;
+    } catch {
+      return this.#fail(
+        `not JSON: ${this.#text.slice(start, Math.min(this.#at, start + 40))}`,
+        start,
+      );
+    }
+  }
+
+  #skipSpace(): void {
+    while (/[ \t\r\n]/.test(this.#text[this.#at] ?? "")) this.#at += 1;
+  }
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+  #fail(message: string, offset: number = this.#at): never {
+    const place = { file: this.#file, ...lineAndColumn(this.#text, offset) };
+    throw new InputError("input_format", message, place);
+  }
+}

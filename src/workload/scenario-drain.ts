@@ -1,0 +1,211 @@
+// What a scenario has open, seen from its operations and answers, and the operations that end all of it. Also the two
+// looks at a state: whether it is quiescent, and whether a drained one is back where it was at boot.
+import type { Answer, Key, KvOperation, Operation } from "../base/operations.js";
+import { expand } from "../base/extents.js";
+import type { BandState, State } from "../base/state.js";
+import { FIXED_COMPONENTS } from "../base/operations.js";
+import type { Mismatch } from "./scenario-match.js";
+
+interface OpenForward {
+  readonly name: string;
+  readonly prebuilt: boolean;
+  recorded: boolean;
+}
+interface OpenLock {
+  readonly key: Key;
+  readonly len: number; // tokens
+  readonly req: string;
+}
+
+/** Follows what is open. @internal */
+export class OpenThings {
+  readonly #lengths = new Map<string, number>(); // open request → allocated tokens
+  readonly #forwards: OpenForward[] = []; // unprocessed, launch order
+  readonly #backups = new Set<string>(); // copies
+  readonly #loading = new Set<string>(); // copies
+  readonly #loads = new Set<string>(); // reserved, not submitted
+  readonly #transfers = new Set<string>();
+  readonly #locks: OpenLock[] = [];
+  #usesTree = false;
+  #isGroupOpen = false;
+
+  /** Learns what an operation did; a refusal did nothing. */
+  learn(operation: Operation, answer: Answer): void {
+    if (answer.ok === undefined) return;
+    switch (operation.op) {
+      case "row.alloc":
+        for (const name of operation.args.reqs) this.#lengths.set(name, 0);
+        break;
+      case "row.free":
+      case "request.finish":
+      case "request.retract":
+        this.#lengths.delete(operation.args.req);
+        break;
+      case "request.restore":
+        this.#lengths.set(operation.args.req, 0);
+        break;
+      case "tokens.extend":
+        for (const { req, to } of operation.args.batch) this.#lengths.set(req, to);
+        break;
+      case "tokens.decode":
+        for (const { req, len } of operation.args.batch) this.#lengths.set(req, len);
+        break;
+      case "group.begin":
+        this.#isGroupOpen = true;
+        break;
+      case "group.end":
+        this.#isGroupOpen = false;
+        break;
+      default:
+        this.#learnForward(operation);
+        this.#learnOutside(operation);
+    }
+  }
+
+  #learnForward(operation: Operation): void {
+    if (operation.op === "forward.launch") {
+      const { step, mode } = operation.args;
+      this.#forwards.push({ name: step, prebuilt: mode === "prebuilt", recorded: false });
+    } else if (operation.op === "forward.record") {
+      const forward = this.#forwards.find((each) => each.name === operation.args.step);
+      if (forward !== undefined) forward.recorded = true;
+    } else if (operation.op === "forward.process") {
+      const index = this.#forwards.findIndex((each) => each.name === operation.args.step);
+      if (index >= 0) this.#forwards.splice(index, 1);
+    }
+  }
+
+  #learnOutside(operation: Operation): void {
+    switch (operation.op) {
+      case "host.backup":
+        this.#backups.add(operation.args.copy);
+        break;
+      case "host.backup_done":
+        this.#backups.delete(operation.args.copy);
+        break;
+      case "host.load_reserve":
+        this.#loads.add(operation.args.load);
+        break;
+      case "host.load_cancel":
+        this.#loads.delete(operation.args.load);
+        break;
+      case "host.load_submit":
+        this.#loads.delete(operation.args.load);
+        this.#loading.add(operation.args.copy);
+        break;
+      case "host.load_done":
+        this.#loading.delete(operation.args.copy);
+        break;
+      case "net.send":
+      case "net.receive":
+        this.#transfers.add(operation.args.transfer);
+        break;
+      case "tree.lock":
+        this.#locks.push(operation.args);
+        break;
+      case "tree.insert":
+        this.#usesTree = true;
+        break;
+      case "request.finish":
+        this.#usesTree ||= operation.args.insert;
+        break;
+      default:
+    }
+  }
+
+  /** What keeps the run from being quiescent, as words; empty where nothing does. */
+  unsettled(): string[] {
+    const words = this.#forwards.map((forward) => `forward ${forward.name}`);
+    if (this.#isGroupOpen) words.push("an open group");
+    for (const copy of [...this.#backups, ...this.#loading]) words.push(`copy ${copy}`);
+    for (const load of this.#loads) words.push(`load ${load}`);
+    return words;
+  }
+
+  /** Operations that end and free everything, flush twice and look for leaks. */
+  drainOperations(): KvOperation[] {
+    const list: KvOperation[] = [];
+    for (const forward of this.#forwards) {
+      if (forward.recorded || forward.prebuilt) continue;
+      list.push({ op: "forward.record", args: { step: forward.name, writes: "known" } });
+    }
+    if (this.#isGroupOpen) list.push({ op: "group.end", args: {} });
+    for (const load of this.#loads) list.push({ op: "host.load_cancel", args: { load } });
+    for (const copy of this.#backups)
+      list.push({ op: "host.backup_done", args: { copy, outcome: "ok" } });
+    for (const copy of this.#loading)
+      list.push({ op: "host.load_done", args: { copy, outcome: "ok" } });
+    // A timeout ends a transfer whatever its writers did; one that is over answers `late`.
+    for (const transfer of this.#transfers)
+      list.push({ op: "net.end", args: { transfer, outcome: "timeout" } });
+    for (const forward of this.#forwards)
+      list.push({ op: "forward.process", args: { step: forward.name } });
+    for (const { key, len, req } of this.#locks) {
+      if (!this.#lengths.has(req)) list.push({ op: "tree.unlock", args: { key, len, req } });
+    }
+    for (const [req, len] of this.#lengths)
+      list.push({ op: "request.finish", args: { req, len, insert: false } });
+    if (this.#usesTree) list.push({ op: "contents.discard", args: {} });
+    list.push(
+      { op: "chain.flush", args: {} },
+      { op: "chain.flush", args: {} },
+      { op: "check.idle", args: {} },
+    );
+    return list;
+  }
+}
+
+/** Names of the bands of a state, in its own order. */
+function bandNames(state: State): string[] {
+  const fixed: readonly string[] = FIXED_COMPONENTS;
+  return Object.keys(state).filter((key) => !fixed.includes(key) && !key.startsWith("x_"));
+}
+
+/** The first thing that keeps a state from being quiescent, null where it is. @internal */
+export function firstUnsettled(state: State): Mismatch | null {
+  const { unprocessed, open } = state.forwards;
+  if (unprocessed.length > 0)
+    return { path: "/state/forwards/unprocessed", expected: [], got: unprocessed };
+  if (open !== null) return { path: "/state/forwards/open", expected: null, got: open };
+  for (const name of bandNames(state)) {
+    // every key that is no fixed component is a band
+    const band = state[name] as BandState;
+    if (band.pending.length > 0)
+      return { path: `/state/${name}/pending`, expected: [], got: band.pending };
+    if (band.vacated.length > 0)
+      return { path: `/state/${name}/vacated`, expected: [], got: band.vacated };
+  }
+  return null;
+}
+
+/** The ledger of a state, where it should hold nothing. @internal */
+export function firstLedgerRecord(state: State): Mismatch | null {
+  return state.ledger.length === 0
+    ? null
+    : { path: "/state/ledger", expected: [], got: state.ledger };
+}
+
+/**
+ * What a drained state lacks of the boot state, null where it is back: spans, live counts, holes, pending, vacated and
+ * fixed pages, bindings, and the free ids as a set (their order tells of the past). @public
+ */
+export function differenceFromBoot(boot: State, drained: State): Mismatch | null {
+  for (const name of bandNames(boot)) {
+    const before = comparable(boot[name] as BandState);
+    const after = drained[name] === undefined ? {} : comparable(drained[name] as BandState);
+    for (const [field, expected] of Object.entries(before)) {
+      const got = after[field];
+      if (JSON.stringify(got) !== JSON.stringify(expected))
+        return { path: `/state/${name}/${field}`, expected, got };
+    }
+  }
+  const open = Object.keys(drained.rows).filter((key) => !key.startsWith("x_"));
+  if (open.length > 0) return { path: "/state/rows", expected: [], got: open };
+  return firstUnsettled(drained) ?? firstLedgerRecord(drained);
+}
+
+function comparable(band: BandState): Record<string, unknown> {
+  const { span, live, holes, fixed, bindings } = band;
+  const ids = expand(band.free_ids).sort((left, right) => left - right);
+  return { span, live, holes, fixed, bindings, free_ids: ids };
+}

@@ -1,0 +1,278 @@
+// Scenario files: read, checked against the format and the operation table, their configurations found. Whatever is
+// wrong is named with file, line and the nearest known word before anything runs.
+import { readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { byCodeUnit } from "../base/canonical-json.js";
+import { InputError } from "../base/errors.js";
+import type { DirectConfig, KvOperation } from "../base/operations.js";
+import { INVALID_RULES } from "../base/operations.js";
+import { DIRECT_CONFIG } from "../trace/config-spec.js";
+import { inspect, inspectContext } from "../trace/inspect.js";
+import { suggestion } from "../trace/messages.js";
+import { findOperation, operationNames } from "../trace/operation-table.js";
+import { bandNameProblem, runWords } from "../trace/run-words.js";
+import type { ConfigLibrary } from "./configs.js";
+import { CONFIG_FILE_NAME, loadConfigs } from "./configs.js";
+import type { JsonFile } from "./json-file.js";
+import { readJsonFile, unreadable } from "./json-file.js";
+import type { Expectation } from "./scenario-match.js";
+import { firstUnopenedName } from "./scenario-names.js";
+import { isObject } from "./spec-names.js";
+
+/** @public */
+export interface ScenarioOperation {
+  readonly operation: KvOperation;
+  readonly expect: Expectation | null; // null: the operation must be `ok`
+}
+/** A scenario with everything it names found. @public */
+export interface Scenario {
+  readonly file: string;
+  readonly name: string;
+  readonly story: string;
+  readonly tags: readonly string[];
+  readonly configs: readonly (readonly [name: string | null, config: DirectConfig])[]; // name null: its own
+  readonly ops: readonly ScenarioOperation[]; // boot first
+  readonly finally: ScenarioEnd;
+  /** Why the scenario is *invalid* (a name nothing opens), null where it is not; `index` into `ops`. */
+  readonly invalid: { readonly index: number; readonly message: string } | null;
+}
+/** What holds after the operations. @public */
+export interface ScenarioEnd {
+  readonly quiescent?: boolean; // true: nothing pending, in flight or open
+  readonly ledger?: "empty";
+  readonly drain?: boolean; // true: end and free everything, find the boot state
+}
+
+const KEYS = ["name", "story", "tags", "config", "configs", "ops", "finally"] as const;
+const ERROR_WORDS = ["invalid", "unsupported"];
+
+/**
+ * Files and folders (their `*.json` but `configs.json`, in name order). Named configurations are those of the
+ * `configs.json` beside the file, else the project's. Throws `InputError` with file and place for what is wrong, for
+ * an empty folder and for a name used twice. @public
+ */
+export function loadScenarios(paths: readonly string[]): readonly Scenario[] {
+  const libraries = new Map<string, ConfigLibrary>();
+  const scenarios: Scenario[] = [];
+  const files = new Map<string, string>(); // scenario name → file
+  for (const file of paths.flatMap(scenarioFiles)) {
+    const scenario = loadScenario(file, libraries);
+    const other = files.get(scenario.name);
+    if (other !== undefined && other !== file) {
+      throw new InputError("scenario", `the name "${scenario.name}" is also that of ${other}`, {
+        file,
+      });
+    }
+    if (other === file) continue;
+    files.set(scenario.name, file);
+    scenarios.push(scenario);
+  }
+  if (scenarios.length === 0)
+    throw new InputError("scenario", "no scenario selected: give a file or a folder");
+  return scenarios;
+}
+
+function scenarioFiles(path: string): string[] {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch (error) {
+    throw new InputError("input_unreadable", unreadable(error), { file: path }, error);
+  }
+  if (!isFolder) return [path];
+  const names = readdirSync(path)
+    .filter((name) => name.endsWith(".json") && name !== CONFIG_FILE_NAME)
+    .sort(byCodeUnit);
+  if (names.length === 0)
+    throw new InputError("scenario", "the folder holds no scenario (*.json)", { file: path });
+  return names.map((name) => join(path, name));
+}
+
+function libraryFor(file: string, libraries: Map<string, ConfigLibrary>): ConfigLibrary {
+  const beside = join(dirname(file), CONFIG_FILE_NAME);
+  const known = libraries.get(beside);
+  if (known !== undefined) return known;
+  const library = loadConfigs(isThere(beside) ? beside : undefined);
+  libraries.set(beside, library);
+  return library;
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function loadScenario(file: string, libraries: Map<string, ConfigLibrary>): Scenario {
+  const json = readJsonFile(file);
+  const fail = failWith(json);
+  const { value } = json;
+  if (!isObject(value)) return fail("", "a scenario is a JSON object");
+  checkKeys(value, KEYS, "", fail);
+  const name = text(value["name"], "/name", fail);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
+    fail("/name", "a name is letters, digits, dot, dash and underscore");
+  const story = text(value["story"], "/story", fail);
+  const tags = value["tags"] === undefined ? [] : texts(value["tags"], "/tags", fail);
+  const configs = readConfigs(value, fail, () => libraryFor(file, libraries));
+  const ops = readOperations(value["ops"], configs, fail);
+  const end = readEnd(value["finally"], fail);
+  return { file, name, story, tags, configs, ops, finally: end, invalid: firstUnopenedName(ops) };
+}
+
+type Fail = (pointer: string, message: string) => never;
+
+function failWith(json: JsonFile): Fail {
+  return (pointer, message) => {
+    const place = { file: json.file, ...json.placeOf(pointer), path: pointer };
+    throw new InputError("scenario", message, place);
+  };
+}
+
+function checkKeys(
+  value: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  pointer: string,
+  fail: Fail,
+): void {
+  for (const key of Object.keys(value)) {
+    if (key.startsWith("x_") || known.includes(key)) continue;
+    const message = `unknown key "${key}"${suggestion(key, known)} (known here: ${known.join(", ")})`;
+    fail(`${pointer}/${key}`, message);
+  }
+}
+
+function text(value: unknown, pointer: string, fail: Fail): string {
+  return typeof value === "string" && value !== ""
+    ? value
+    : fail(pointer, `${pointer.slice(1)} must be a text`);
+}
+
+function texts(value: unknown, pointer: string, fail: Fail): string[] {
+  if (!Array.isArray(value)) return fail(pointer, `${pointer.slice(1)} must be a list of texts`);
+  return value.map((item, index) => text(item, `${pointer}/${String(index)}`, fail));
+}
+
+function readConfigs(
+  value: Readonly<Record<string, unknown>>,
+  fail: Fail,
+  library: () => ConfigLibrary,
+): (readonly [string | null, DirectConfig])[] {
+  const { config: own, configs: named } = value;
+  if (own !== undefined && named !== undefined)
+    fail("/configs", 'a scenario has "config" or "configs", not both');
+  if (own !== undefined) {
+    const problem = inspect(DIRECT_CONFIG, own, inspectContext(), "/config");
+    if (problem !== null) fail(problem.path, problem.message);
+    const config = own as DirectConfig; // just checked against its spec
+    const names = bandNameProblem(config);
+    if (names !== null) fail("/config/sub_pools", names);
+    return [[null, config]];
+  }
+  const names = named === undefined ? [] : texts(named, "/configs", fail);
+  if (names.length === 0)
+    fail("/configs", 'applies to no configuration: give "config" or "configs"');
+  return names.map((name, index) => {
+    const { names: known } = library();
+    if (known.includes(name)) return [name, library().fixed(name)] as const;
+    const message = `unknown configuration "${name}"${suggestion(name, known)} (known: ${known.join(", ")})`;
+    return fail(`/configs/${String(index)}`, message);
+  });
+}
+
+function readOperations(
+  value: unknown,
+  configs: Scenario["configs"],
+  fail: Fail,
+): ScenarioOperation[] {
+  if (!Array.isArray(value) || value.length === 0)
+    return fail("/ops", "ops must be a list of operations, not empty");
+  const list = value.map((item, index) =>
+    readOperation(item, `/ops/${String(index)}`, configs, fail),
+  );
+  for (const [index, { operation }] of list.entries()) {
+    if (operation.op === "boot" && index > 0)
+      fail(`/ops/${String(index)}`, "boot is the first operation of a run");
+  }
+  if (list[0]?.operation.op === "boot") return list;
+  return [{ operation: { op: "boot", args: {} }, expect: null }, ...list];
+}
+
+function readOperation(
+  value: unknown,
+  pointer: string,
+  configs: Scenario["configs"],
+  fail: Fail,
+): ScenarioOperation {
+  if (!isObject(value)) return fail(pointer, "an operation is an object with op and args");
+  checkKeys(value, ["op", "args", "expect"], pointer, fail);
+  const { op, args, expect } = value;
+  const spec = typeof op === "string" ? findOperation(op) : undefined;
+  if (spec?.domain !== "kv") {
+    const hint = typeof op === "string" ? suggestion(op, operationNames("kv")) : "";
+    return fail(`${pointer}/op`, `unknown operation ${JSON.stringify(op)}${hint}`);
+  }
+  for (const [, config] of configs) {
+    const context = inspectContext(runWords("kv", config));
+    const problem = inspect(spec.args, args ?? {}, context, `${pointer}/args`);
+    if (problem !== null) fail(problem.path, `${spec.name}: ${problem.message}`);
+  }
+  const expectation =
+    expect === undefined ? null : readExpectation(expect, `${pointer}/expect`, spec.refusals, fail);
+  // name and arguments were checked against the table
+  return { operation: { op: spec.name, args: args ?? {} } as KvOperation, expect: expectation };
+}
+
+function readExpectation(
+  value: unknown,
+  pointer: string,
+  refusals: readonly string[],
+  fail: Fail,
+): Expectation {
+  if (!isObject(value)) return fail(pointer, "expect is an object with ok, err, fx or state");
+  checkKeys(value, ["ok", "err", "fx", "state"], pointer, fail);
+  const { ok, err, fx } = value;
+  if (ok !== undefined && err !== undefined) fail(pointer, 'expect has "ok" or "err", not both');
+  if (err !== undefined) {
+    const isPattern = isObject(err) && (err["any"] !== undefined || err["not"] !== undefined);
+    const code: unknown = isObject(err) ? err["code"] : undefined;
+    if (!isPattern && code === undefined)
+      fail(`${pointer}/err`, "an expected failure states its code");
+    checkKnownWord(code, [...refusals, ...ERROR_WORDS], `${pointer}/err/code`, fail);
+    checkKnownWord(
+      isObject(err) ? err["rule"] : undefined,
+      INVALID_RULES,
+      `${pointer}/err/rule`,
+      fail,
+      refusals,
+    );
+  }
+  if (isObject(fx)) checkKeys(fx, ["has", "none", "not", "any"], `${pointer}/fx`, fail);
+  return value;
+}
+
+/** A literal word must be a known one; a plan refusal states rules of its own. */
+function checkKnownWord(
+  value: unknown,
+  known: readonly string[],
+  pointer: string,
+  fail: Fail,
+  refusals: readonly string[] = [],
+): void {
+  if (typeof value !== "string" || known.includes(value) || refusals.includes("refused_plan"))
+    return;
+  fail(pointer, `unknown word "${value}"${suggestion(value, known)} (one of ${known.join(", ")})`);
+}
+
+function readEnd(value: unknown, fail: Fail): ScenarioEnd {
+  if (value === undefined) return {};
+  if (!isObject(value))
+    return fail("/finally", "finally is an object with quiescent, ledger or drain");
+  checkKeys(value, ["quiescent", "ledger", "drain"], "/finally", fail);
+  for (const key of ["quiescent", "drain"]) {
+    if (value[key] !== undefined && typeof value[key] !== "boolean")
+      fail(`/finally/${key}`, `${key} is true or false`);
+  }
+  if (value["ledger"] !== undefined && value["ledger"] !== "empty")
+    fail("/finally/ledger", 'ledger can only be "empty"');
+  // the three keys were checked
+  return value;
+}
