@@ -1,0 +1,187 @@
+// `compare`: a trace against an implementation, or two traces.
+import type { Command } from "commander";
+import { UsageError } from "../../base/errors.js";
+import { EXIT, worstExit } from "../../base/exit-codes.js";
+import { compareText } from "../../report/compare-text.js";
+import { compareJson } from "../../report/json.js";
+import { compareFiles } from "../../tools/compare-files.js";
+import { compareTrace } from "../../tools/compare-trace.js";
+import type { CompareChoices } from "../../tools/compare-trace.js";
+import type { CompareResult, CompareVerdict } from "../../tools/outcome.js";
+import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
+import type { CommandOutcome } from "../command.js";
+import { shellWord, unknownWord, wholeNumber } from "../flags.js";
+import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
+import type { ImplementationFlags } from "../implementation.js";
+import { addReadingFlags, readerOptions } from "../reading.js";
+import type { ReadingFlags } from "../reading.js";
+import type { Session } from "../session.js";
+import { traceHash } from "../trace-hash.js";
+
+interface CompareFlags extends ImplementationFlags, ReadingFlags {
+  readonly trace?: string;
+  readonly candidate?: string;
+  readonly run?: string;
+  readonly first?: boolean;
+  readonly last: number;
+  readonly skipUnsupported?: boolean;
+}
+
+const LATER_MODES = ["renamed", "placement-free", "decisions", "quiescent"];
+const VERDICT_EXITS: Readonly<Record<CompareVerdict, number>> = {
+  equal: EXIT.ok,
+  divergent: EXIT.finding,
+  incomplete: EXIT.incomplete,
+  invalid: EXIT.badFile,
+};
+
+const HELP = `
+Every answer is compared exactly: results, refusals with their detail, effects in order, digests of the state. The
+report gives each run's verdict, and for the earliest divergence the operation, both answers, the fields and components
+that differ, what still agrees, the operations before it, and one line that reproduces it.
+
+Candidates:
+  self               the allocator of this checkout (default), on the simulated device
+  checkout:PATH      another built checkout of unified-trace
+  module:FILE        an ES module with createImplementation(config), in a worker thread
+  cmd:"COMMAND"      any program that speaks the protocol on standard input and output
+
+Examples:
+  unified-trace compare --trace base.jsonl
+  unified-trace compare --trace base.jsonl --candidate checkout:../other --first
+  unified-trace compare --trace base.jsonl --candidate 'cmd:"python3 adapter.py"' --timeout 20
+  unified-trace compare --trace base.jsonl --run full+window/p16/seed-7 --json
+  unified-trace compare old.jsonl new.jsonl`;
+
+/** @internal */
+export function addCompare(program: Command, session: Session, outcome: CommandOutcome): void {
+  const command = program
+    .command("compare [base] [candidate]")
+    .summary("compare a trace with an implementation, or two traces")
+    .description(
+      "Replay a trace on a candidate and report the first divergence, or compare two traces.",
+    )
+    .option("--trace <file>", "the base trace (.jsonl, .jsonl.gz, or - for standard input)")
+    .option("--candidate <implementation>", `${IMPLEMENTATION_FORMS} (default: self)`)
+    .option("--mode <mode>", "what must agree: exact", modeWord, "exact")
+    .option("--run <id>", "compare only this run")
+    .option("--first", "stop at the first divergent run")
+    .option(
+      "--last <n>",
+      "operations shown before a divergence",
+      wholeNumber("--last", 1, 1000),
+      5,
+    )
+    .option(
+      "--skip-unsupported",
+      "leave out operations that the candidate does not answer (exit 6)",
+    )
+    .option("--json", "print one JSON document");
+  addReadingFlags(addImplementationFlags(command, "touched"));
+  addSharedFlags(command)
+    .addHelpText("after", afterHelp(HELP))
+    .action(
+      settle(outcome, (base: string | undefined, candidate: string | undefined, flags: CompareFlags) =>
+        compare([base, candidate], flags, session),
+      ),
+    );
+}
+
+function modeWord(text: string): string {
+  if (LATER_MODES.includes(text)) {
+    throw new UsageError(`--mode ${text} is not available in this version; available: exact`);
+  }
+  return text === "exact" ? text : unknownWord("--mode", text, ["exact"]);
+}
+
+async function compare(
+  files: readonly (string | undefined)[],
+  flags: CompareFlags,
+  session: Session,
+): Promise<number> {
+  const { base, candidate } = sidesOf(files, flags);
+  const choices: CompareChoices = {
+    signal: session.signal,
+    onProgress: progressOf(session, "compared"),
+    reader: readerOptions(flags),
+    keep: flags.last,
+    ...(flags.run === undefined ? {} : { run: flags.run }),
+    ...(flags.first === true ? { first: true } : {}),
+    reproduce: (run, n) => reproduceLine(base, candidate, flags, run, n),
+  };
+  const result =
+    candidate.kind === "file"
+      ? await compareFiles({ ...choices, base, candidate: candidate.name })
+      : await compareTrace({
+          ...choices,
+          trace: base,
+          candidate: candidate.name,
+          start: starterOf(candidate.name, flags),
+          skipUnsupported: flags.skipUnsupported === true,
+        });
+  return print(result, base, session);
+}
+
+interface CandidateSide {
+  readonly kind: "file" | "implementation";
+  readonly name: string;
+}
+
+function sidesOf(
+  files: readonly (string | undefined)[],
+  flags: CompareFlags,
+): { base: string; candidate: CandidateSide } {
+  const [first, second] = files;
+  const { trace, candidate } = flags;
+  if (trace !== undefined) {
+    if (first !== undefined) {
+      throw new UsageError(`${first}: compare takes --trace FILE or two files, not both`);
+    }
+    return { base: trace, candidate: { kind: "implementation", name: candidate ?? "self" } };
+  }
+  if (first === undefined || second === undefined) {
+    const given = first === undefined ? "nothing to compare" : `${first} alone`;
+    throw new UsageError(`${given}: compare takes --trace FILE, or two trace files`);
+  }
+  if (candidate !== undefined) {
+    throw new UsageError("--candidate goes with --trace, not with two files");
+  }
+  if (first === "-" && second === "-") {
+    throw new UsageError("only one of two traces can come from standard input");
+  }
+  return { base: first, candidate: { kind: "file", name: second } };
+}
+
+function print(result: CompareResult, trace: string, session: Session): number {
+  const hash = traceHash(trace);
+  if (session.isJson) {
+    session.printJson(compareJson(result, hash));
+  } else {
+    const { palette, isVerbose } = session;
+    session.print(compareText(result, { palette, verbose: isVerbose, trace: hash }));
+    if (result.error !== null) session.note(`unified-trace: ${result.error.describe()}`);
+  }
+  const exits = [VERDICT_EXITS[result.verdict]];
+  if (result.error !== null) exits.push(result.error.exitCode);
+  return worstExit(exits);
+}
+
+/** The command that shows the divergence again; operation, trace hash and revisions stand in the report around it. */
+function reproduceLine(
+  base: string,
+  candidate: CandidateSide,
+  flags: CompareFlags,
+  run: string,
+  n: number,
+): string | null {
+  if (base === "-" || candidate.name === "-") return null;
+  const sides =
+    candidate.kind === "file"
+      ? [shellWord(base), shellWord(candidate.name)]
+      : ["--trace", shellWord(base), "--candidate", shellWord(candidate.name)];
+  const words = ["unified-trace", "compare", ...sides, "--run", shellWord(run)];
+  if (flags.timeout !== undefined) words.push("--timeout", String(flags.timeout));
+  if (flags.skipUnsupported === true) words.push("--skip-unsupported");
+  return `${words.join(" ")}   # operation ${n}`;
+}
+

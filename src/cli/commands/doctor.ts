@@ -1,0 +1,134 @@
+// `doctor`: what this machine has and lacks, and what to do about it.
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import zlib from "node:zlib";
+import type { Command } from "commander";
+import { EXIT } from "../../base/exit-codes.js";
+import { nativeReport } from "../../device/native-loader.js";
+import { doctorJson, doctorText } from "../../report/doctor.js";
+import type { Finding } from "../../report/doctor.js";
+import { addSharedFlags, afterHelp, settle } from "../command.js";
+import type { CommandOutcome } from "../command.js";
+import { packageVersion } from "../place.js";
+import { readRevision } from "../revision.js";
+import type { Session } from "../session.js";
+
+const TIMEOUT_MS = 10_000;
+const OLDEST_NODE: readonly number[] = [20, 19];
+
+const HELP = `
+Nothing here is needed to record, replay and compare on the simulated device; what is optional says so. The command
+fails (exit 4) only when Node itself is too old.
+
+Examples:
+  unified-trace doctor
+  unified-trace doctor --json`;
+
+/** @internal */
+export function addDoctor(program: Command, session: Session, outcome: CommandOutcome): void {
+  const command = program
+    .command("doctor")
+    .summary("say what is installed and what is not")
+    .description("Say what this machine has and lacks: Node, native addon, CUDA, compression.")
+    .option("--json", "print one JSON document");
+  addSharedFlags(command)
+    .addHelpText("after", afterHelp(HELP))
+    .action(
+      settle(outcome, async () => {
+        const findings = await examine();
+        if (session.isJson) session.printJson(doctorJson(findings));
+        else session.print(doctorText(findings, session.palette));
+        return findings.some(({ state }) => state === "wrong") ? EXIT.environment : EXIT.ok;
+      }),
+    );
+}
+
+async function examine(): Promise<Finding[]> {
+  return [await packageFinding(), nodeFinding(), addonFinding(), ...cudaFindings(), zstdFinding(), ...buildFindings()];
+}
+
+async function packageFinding(): Promise<Finding> {
+  const { revision, dirty } = await readRevision();
+  const commit = revision ?? "revision unknown (no git checkout, or git is missing)";
+  const text = `unified-trace ${packageVersion()}, ${commit}${dirty ? ", with local changes" : ""}`;
+  return { what: "package", state: "there", text, advice: null };
+}
+
+function nodeFinding(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [oldest = 0, oldestMinor = 0] = OLDEST_NODE;
+  const isEnough = major > oldest || (major === oldest && minor >= oldestMinor);
+  const text = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
+  const advice = isEnough ? null : `install Node ${OLDEST_NODE.join(".")} or newer`;
+  return { what: "node", state: isEnough ? "there" : "wrong", text, advice };
+}
+
+function addonFinding(): Finding {
+  const { available, reason, path } = nativeReport();
+  if (available) {
+    return { what: "native addon", state: "there", text: path ?? "loaded", advice: null };
+  }
+  const text = reason ?? "not available";
+  const advice = "optional: npm run build:native (needs CMake and a C++20 compiler)";
+  return { what: "native addon", state: "missing", text, advice };
+}
+
+function cudaFindings(): Finding[] {
+  const device = probe("nvidia-smi", ["--query-gpu=name,driver_version", "--format=csv,noheader"]);
+  const compiler = probe("nvcc", ["--version"]);
+  const names = device?.split("\n").join("; ");
+  return [
+    {
+      what: "CUDA device",
+      state: names === undefined ? "missing" : "there",
+      text:
+        names ??
+        "nvidia-smi is not found or finds no device: the simulated device is used instead",
+      advice: names === undefined ? "optional: a CUDA device and its driver" : null,
+    },
+    {
+      what: "CUDA compiler",
+      state: compiler === undefined ? "missing" : "there",
+      text: compiler?.split("\n").at(-1) ?? "nvcc is not on PATH: the CUDA backend is not built",
+      advice: compiler === undefined ? "optional: the CUDA toolkit, with nvcc on PATH" : null,
+    },
+  ];
+}
+
+function zstdFinding(): Finding {
+  const hasZstd = "createZstdDecompress" in zlib;
+  return {
+    what: "zstd",
+    state: hasZstd ? "there" : "missing",
+    text: hasZstd ? "traces may be .jsonl.zst" : "this Node has no zstd: traces may be .jsonl or .jsonl.gz",
+    advice: hasZstd ? null : "optional: Node 22.15 or newer",
+  };
+}
+
+function buildFindings(): Finding[] {
+  const programs: readonly [string, string][] = [
+    ["git", "names revisions in traces and reports"],
+    ["cmake", "builds the native addon"],
+    ["c++", "builds the native addon"],
+  ];
+  return programs.map(([name, use]) => {
+    const version = probe(name, ["--version"])?.split("\n")[0];
+    return {
+      what: name,
+      state: version === undefined ? "missing" : "there",
+      text: version ?? `not found; it ${use}`,
+      advice: version === undefined ? `optional: install ${name}` : null,
+    };
+  });
+}
+
+function probe(program: string, words: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync(program, words, {
+    encoding: "utf8",
+    timeout: TIMEOUT_MS,
+    stdio: ["ignore", "pipe", "ignore"],
+    windowsHide: true,
+  });
+  const text = status === 0 ? stdout.trim() : "";
+  return text === "" ? undefined : text;
+}

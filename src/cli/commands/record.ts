@@ -1,0 +1,126 @@
+// `record`: seeds, scenarios or a serving workload on an implementation, written as a trace.
+import type { Command } from "commander";
+import { UsageError } from "../../base/errors.js";
+import { EXIT } from "../../base/exit-codes.js";
+import type { DigestDepth } from "../../base/operations.js";
+import { recordJson } from "../../report/json.js";
+import { recordText } from "../../report/record-text.js";
+import { producerBlock } from "../../trace/header.js";
+import { createTraceWriter } from "../../trace/writer.js";
+import type { TraceWriter } from "../../trace/writer.js";
+import { record } from "../../tools/record.js";
+import type { RecordResult } from "../../tools/outcome.js";
+import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
+import type { CommandOutcome } from "../command.js";
+import { everyCount, oneOf } from "../flags.js";
+import {
+  addImplementationFlags,
+  IMPLEMENTATION_FORMS,
+  isForeign,
+  starterOf,
+} from "../implementation.js";
+import type { ImplementationFlags } from "../implementation.js";
+import { packageVersion } from "../place.js";
+import { readRevision } from "../revision.js";
+import { addSelectionFlags, selectWorkloads } from "../selection.js";
+import type { SelectionFlags } from "../selection.js";
+import type { Session } from "../session.js";
+
+interface RecordFlags extends SelectionFlags, ImplementationFlags {
+  readonly impl: string;
+  readonly out: string;
+  readonly digest: DigestDepth | "none";
+  readonly state?: number;
+  readonly crashSafe?: boolean;
+  readonly note?: string;
+  readonly stamp?: boolean;
+}
+
+const HELP = `
+What is recorded: by default the runs are the product of seeds, page sizes and layouts; --scenario and --workload
+replace the seeds. The same flags on the same implementation give the same bytes. The file appears under its name only
+when it is complete.
+
+Examples:
+  unified-trace record --out base.jsonl
+  unified-trace record --seeds 0:50 --ops 400 --page-sizes 1,16,64 --out base.jsonl.gz
+  unified-trace record --scenario all --out scenarios.jsonl
+  unified-trace record --workload mooncake:conversation_trace.jsonl.gz --limit 1000 --config serving/tight --out real.jsonl
+  unified-trace record --workload synthetic --out - | head -3
+  unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
+
+/** @internal */
+export function addRecord(program: Command, session: Session, outcome: CommandOutcome): void {
+  const command = program
+    .command("record")
+    .summary("run a workload on an implementation and write a trace")
+    .description("Run seeds, scenarios or a serving workload on an implementation and write a trace.")
+    .requiredOption("--out <file>", "where the trace goes: .jsonl, .jsonl.gz, or - for standard output");
+  addSelectionFlags(command)
+    .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self")
+    .option(
+      "--digest <depth>",
+      "how much of the state the digests cover: light, layout, deep or none",
+      oneOf("--digest", ["light", "layout", "deep", "none"]),
+      "layout",
+    )
+    .option("--state <every=N>", "a full state after every N-th operation", everyCount("--state"))
+    .option("--crash-safe", "write each call down before it is made (always so for another process)")
+    .option("--note <text>", "a note on the first line")
+    .option("--stamp", "the time of recording on the first line; it makes two recordings differ");
+  addImplementationFlags(command, "touched").option("--json", "print one JSON document");
+  addSharedFlags(command)
+    .addHelpText("after", afterHelp(HELP))
+    .action(
+      settle(outcome, (flags: RecordFlags, self: Command) => recordTrace(flags, self, session)),
+    );
+}
+
+async function recordTrace(flags: RecordFlags, command: Command, session: Session): Promise<number> {
+  if (flags.out === "-" && session.isJson) {
+    throw new UsageError("--json and --out - both want standard output");
+  }
+  const start = starterOf(flags.impl, flags);
+  const workloads = await selectWorkloads(flags, command);
+  const { revision, dirty } = await readRevision();
+  const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
+  const writer = createTraceWriter(flags.out, { crashSafe: flags.crashSafe === true });
+  let result: RecordResult;
+  try {
+    result = await record({
+      workloads,
+      start,
+      writer,
+      producer: producerBlock("unified-trace", packageVersion(), revision, dirty),
+      created: flags.stamp === true ? new Date().toISOString() : null,
+      note: flags.note ?? null,
+      digestDepth: flags.digest === "none" ? null : flags.digest,
+      intentFirst: isCrashSafe,
+      ...(flags.state === undefined ? {} : { stateEvery: flags.state }),
+      signal: session.signal,
+      onProgress: progressOf(session, "recorded"),
+    });
+  } catch (thrown) {
+    writer.abort();
+    tellInterrupt(flags.out, writer, session);
+    throw thrown;
+  }
+  if (writer.closed) {
+    writer.abort();
+    return EXIT.ok; // nobody reads any more
+  }
+  writer.commit();
+  return print(result, flags.out, writer, session);
+}
+
+function tellInterrupt(out: string, writer: TraceWriter, session: Session): void {
+  if (session.interruptCode === null || session.isStdoutClosed) return;
+  const what = out === "-" ? "the trace ends early" : `${out} was not written`;
+  session.note(`unified-trace: interrupted after ${writer.lines} lines; ${what}`);
+}
+
+function print(result: RecordResult, out: string, writer: TraceWriter, session: Session): number {
+  if (session.isJson) session.printJson(recordJson(result, out));
+  else session.say(recordText(result, out, writer.bytes, session.palette), out === "-");
+  return result.failure === null ? EXIT.ok : EXIT.finding;
+}

@@ -1,0 +1,70 @@
+// `replay`: a trace on an implementation, invariants only.
+import type { Command } from "commander";
+import { EXIT, worstExit } from "../../base/exit-codes.js";
+import { replayJson } from "../../report/json.js";
+import { replayText } from "../../report/record-text.js";
+import { replayTrace } from "../../tools/replay.js";
+import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
+import type { CommandOutcome } from "../command.js";
+import { wholeNumber } from "../flags.js";
+import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
+import type { ImplementationFlags } from "../implementation.js";
+import { addReadingFlags, readerOptions } from "../reading.js";
+import type { ReadingFlags } from "../reading.js";
+import type { Session } from "../session.js";
+
+interface ReplayFlags extends ImplementationFlags, ReadingFlags {
+  readonly trace: string;
+  readonly impl: string;
+  readonly run?: string;
+  readonly to?: number;
+}
+
+const HELP = `
+The recorded answers are not looked at: replay checks that no page loses what was written to it, that refusals and
+questions change nothing, and that the implementation neither crashes nor hangs. Use compare for the answers.
+
+Examples:
+  unified-trace replay --trace base.jsonl
+  unified-trace replay --trace base.jsonl --verify every --run full+window/p16/seed-7 --to 120
+  unified-trace replay --trace base.jsonl --impl checkout:../other`;
+
+/** @internal */
+export function addReplay(program: Command, session: Session, outcome: CommandOutcome): void {
+  const command = program
+    .command("replay")
+    .summary("replay a trace and check invariants only")
+    .description("Replay a trace on an implementation and check its invariants, not its answers.")
+    .requiredOption("--trace <file>", "the trace (.jsonl, .jsonl.gz, or - for standard input)")
+    .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self")
+    .option("--run <id>", "replay only this run")
+    .option("--to <n>", "last operation of each run", wholeNumber("--to"))
+    .option("--json", "print one JSON document");
+  addReadingFlags(addImplementationFlags(command, "touched"));
+  addSharedFlags(command)
+    .addHelpText("after", afterHelp(HELP))
+    .action(settle(outcome, (flags: ReplayFlags) => replay(flags, session)));
+}
+
+async function replay(flags: ReplayFlags, session: Session): Promise<number> {
+  const result = await replayTrace({
+    trace: flags.trace,
+    start: starterOf(flags.impl, flags),
+    reader: readerOptions(flags),
+    ...(flags.run === undefined ? {} : { run: flags.run }),
+    ...(flags.to === undefined ? {} : { to: flags.to }),
+    signal: session.signal,
+    onProgress: progressOf(session, "replayed"),
+  });
+  if (session.isJson) {
+    session.printJson(replayJson(result));
+  } else {
+    session.print(replayText(result, session.palette));
+    if (result.error !== null) session.note(`unified-trace: ${result.error.describe()}`);
+  }
+  const exits: number[] = [];
+  if (result.violations.length > 0) exits.push(EXIT.finding);
+  if (result.isPartial) exits.push(EXIT.incomplete);
+  if (result.error !== null) exits.push(result.error.exitCode);
+  return worstExit(exits);
+}

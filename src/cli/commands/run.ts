@@ -1,0 +1,112 @@
+// `run`: scenarios against what they expect, or a serving workload without writing a trace.
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import type { Command } from "commander";
+import { UsageError } from "../../base/errors.js";
+import { EXIT } from "../../base/exit-codes.js";
+import { runJson } from "../../report/json.js";
+import { runText } from "../../report/run-text.js";
+import type { RunResult, RunVerdict } from "../../tools/outcome.js";
+import { runScenarios } from "../../tools/run-scenarios.js";
+import { runWorkloads } from "../../tools/run-workload.js";
+import { loadScenarios } from "../../workload/scenario.js";
+import type { Scenario } from "../../workload/scenario.js";
+import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
+import type { CommandOutcome } from "../command.js";
+import { unknownWord } from "../flags.js";
+import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
+import type { ImplementationFlags } from "../implementation.js";
+import { addServingFlags, servingWorkloads } from "../selection.js";
+import type { ServingFlags } from "../selection.js";
+import type { Session } from "../session.js";
+
+interface RunFlags extends ServingFlags, ImplementationFlags {
+  readonly impl: string;
+}
+
+const CASES = "cases"; // saved failing cases, run first
+const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
+  passed: EXIT.ok,
+  failed: EXIT.finding,
+  invalid: EXIT.badFile,
+  incomplete: EXIT.incomplete,
+};
+
+const HELP = `
+A scenario passes when every answer is what it expects, refusals and questions changed nothing, no page lost what was
+written to it, and what its "finally" says holds. Files of a folder named cases, and of ./cases where there is one, run
+first.
+
+Examples:
+  unified-trace run scenarios
+  unified-trace run scenarios/state_slots_exhausted.json --config full+state/p1
+  unified-trace run scenarios --impl checkout:../other --json
+  unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64`;
+
+/** @internal */
+export function addRun(program: Command, session: Session, outcome: CommandOutcome): void {
+  const command = program
+    .command("run [paths...]")
+    .summary("run scenarios against what they expect")
+    .description("Run scenario files and folders against what they expect, or a serving workload.")
+    .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self");
+  addServingFlags(command);
+  addImplementationFlags(command, "every").option("--json", "print one JSON document");
+  addSharedFlags(command)
+    .addHelpText("after", afterHelp(HELP))
+    .action(
+      settle(outcome, async (paths: readonly string[], flags: RunFlags, self: Command) => {
+        const result = await run(paths, flags, self, session);
+        if (session.isJson) session.printJson(runJson(result));
+        else session.print(runText(result, session.palette, session.isVerbose));
+        return VERDICT_EXITS[result.verdict];
+      }),
+    );
+}
+
+function run(
+  paths: readonly string[],
+  flags: RunFlags,
+  command: Command,
+  session: Session,
+): Promise<RunResult> {
+  const start = starterOf(flags.impl, flags);
+  const control = { signal: session.signal, onProgress: progressOf(session, "run") };
+  const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+  if (flags.workload !== undefined) {
+    if (paths.length > 0) throw new UsageError("--workload and scenario files exclude each other");
+    return servingWorkloads(flags).then((workloads) =>
+      runWorkloads({ workloads, start, ...control }),
+    );
+  }
+  for (const [name, flag] of [
+    ["limit", "--limit"],
+    ["pageSizes", "--page-sizes"],
+    ["layouts", "--layouts"],
+  ] as const) {
+    if (given(name)) throw new UsageError(`${flag} goes with --workload`);
+  }
+  if (paths.length === 0) {
+    throw new UsageError("nothing to run: name scenario files or folders, or --workload NAME:FILE");
+  }
+  const scenarios = loadScenarios(withCasesFirst(paths));
+  const config = flags.config ?? null;
+  if (config !== null) refuseUnknownConfig(config, scenarios);
+  return runScenarios({ scenarios, start, config, ...control });
+}
+
+function withCasesFirst(paths: readonly string[]): string[] {
+  const isCases = (path: string): boolean => basename(path) === CASES;
+  const others = paths.filter((path) => !isCases(path));
+  const cases = paths.filter(isCases);
+  if (cases.length === 0 && existsSync(CASES)) cases.push(CASES);
+  return [...cases, ...others];
+}
+
+function refuseUnknownConfig(config: string, scenarios: readonly Scenario[]): void {
+  const known = new Set<string>();
+  for (const { configs } of scenarios) {
+    for (const [name] of configs) if (name !== null) known.add(name);
+  }
+  if (!known.has(config)) unknownWord(`--config ${config}`, config, [...known]);
+}

@@ -1,0 +1,129 @@
+// Values of flags: numbers, lists, ranges, sizes. A wrong one is a `UsageError` that names the flag, what stood there
+// and what was expected.
+import { UsageError } from "../base/errors.js";
+import { nearestWord } from "../base/nearest.js";
+
+/** A half-open range of seeds. @internal */
+export interface SeedRange {
+  readonly from: number;
+  readonly to: number; // exclusive
+}
+
+function wrong(flag: string, text: string, expected: string): never {
+  throw new UsageError(`${flag} ${text === "" ? "''" : text}: expected ${expected}`, expected);
+}
+
+/** A whole number of `[min, max]`. @internal */
+export function wholeNumber(
+  flag: string,
+  min = 0,
+  max: number = Number.MAX_SAFE_INTEGER,
+): (text: string) => number {
+  return (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      const upper = max === Number.MAX_SAFE_INTEGER ? "" : ` and at most ${max}`;
+      wrong(flag, text, `a whole number, at least ${min}${upper}`);
+    }
+    return value;
+  };
+}
+
+/** Seconds, possibly with a fraction, above 0. @internal */
+export function seconds(flag: string): (text: string) => number {
+  return (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > 86400) {
+      wrong(flag, text, "seconds, above 0 and at most 86400");
+    }
+    return value;
+  };
+}
+
+/** `a:b` (half open) or one seed. @internal */
+export function seedRange(flag: string): (text: string) => SeedRange {
+  return (text: string): SeedRange => {
+    const match = /^(\d+)(?::(\d+))?$/.exec(text);
+    if (match === null) wrong(flag, text, "FROM:TO (TO not included), such as 0:10, or one seed");
+    const from = Number(match[1]);
+    const to = match[2] === undefined ? from + 1 : Number(match[2]);
+    if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) {
+      wrong(flag, text, "seeds below 2^53");
+    }
+    if (to <= from) throw new UsageError(`${flag} ${text} selects no seed: TO must be above FROM`);
+    return { from, to };
+  };
+}
+
+/** Words between commas, each once. @internal */
+export function wordList(flag: string): (text: string) => readonly string[] {
+  return (text: string): readonly string[] => {
+    const words = text.split(",").map((word) => word.trim());
+    if (words.includes("")) wrong(flag, text, "words separated by commas");
+    for (const word of words) {
+      if (words.indexOf(word) !== words.lastIndexOf(word)) {
+        throw new UsageError(`${flag} names ${word} twice`);
+      }
+    }
+    return words;
+  };
+}
+
+/** Whole numbers between commas, each once. @internal */
+export function numberList(
+  flag: string,
+  min: number,
+  max: number,
+): (text: string) => readonly number[] {
+  const words = wordList(flag);
+  const number = wholeNumber(flag, min, max);
+  return (text: string): readonly number[] => words(text).map(number);
+}
+
+/** One of a few words. @internal */
+export function oneOf<T extends string>(
+  flag: string,
+  known: readonly T[],
+): (text: string) => T {
+  return (text: string): T => {
+    const found = known.find((word) => word === text);
+    if (found === undefined) unknownWord(`${flag} ${text}`, text, known);
+    return found;
+  };
+}
+
+/** Refuses a word, with the nearest known one. @internal */
+export function unknownWord(what: string, word: string, known: readonly string[]): never {
+  const nearest = nearestWord(word, known);
+  const meant = nearest === null ? "" : `; did you mean ${nearest}?`;
+  throw new UsageError(`${what}: unknown, expected one of ${known.join(", ")}${meant}`);
+}
+
+/** `every=N` of `--state`. @internal */
+export function everyCount(flag: string): (text: string) => number {
+  return (text: string): number => {
+    const match = /^every=(\d+)$/.exec(text);
+    const count = Number(match?.[1]);
+    if (match === null || count < 1 || !Number.isSafeInteger(count)) {
+      wrong(flag, text, "every=N with N at least 1");
+    }
+    return count;
+  };
+}
+
+/** Quotes a word for a POSIX shell where it needs it. @internal */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+const SIZE_FACTORS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+
+/** Bytes, with `k`, `m` or `g` (binary). @internal */
+export function byteSize(flag: string): (text: string) => number {
+  return (text) => {
+    const match = /^(\d+)([kmg]?)$/i.exec(text);
+    const value = Number(match?.[1]) * (SIZE_FACTORS[(match?.[2] ?? "").toLowerCase()] ?? NaN);
+    if (!Number.isSafeInteger(value) || value < 1) wrong(flag, text, "a size such as 512k or 64m");
+    return value;
+  };
+}

@@ -1,0 +1,50 @@
+// From the words after `--impl` and `--candidate` to something that can be started.
+import type { Command } from "commander";
+import { openAdapter, parseAdapterSpec } from "../adapter/open-adapter.js";
+import type { VerifyPolicy } from "../device/device.js";
+import type { StartAdapter } from "../tools/candidate.js";
+import { oneOf, seconds } from "./flags.js";
+import { readRevision } from "./revision.js";
+
+/** Flags that say how an implementation is driven. @internal */
+export interface ImplementationFlags {
+  readonly timeout?: number; // seconds
+  readonly verify?: VerifyPolicy;
+}
+
+export const IMPLEMENTATION_FORMS = "self, checkout:PATH, module:FILE or cmd:COMMAND";
+
+/** Adds `--timeout` and `--verify`. @internal */
+export function addImplementationFlags(command: Command, verify: VerifyPolicy): Command {
+  return command
+    .option(
+      "--verify <when>",
+      "what the device of self checks: touched (pages after each operation that touched them, all every 64) or every (all, always)",
+      oneOf("--verify", ["touched", "every"]),
+      verify,
+    )
+    .option(
+      "--timeout <seconds>",
+      "longest wait for an answer of another process before it counts as a hang (default: 5)",
+      seconds("--timeout"),
+    );
+}
+
+/** How the implementation is started; a wrong name is refused at once. @internal */
+export function starterOf(spec: string, flags: ImplementationFlags): StartAdapter {
+  parseAdapterSpec(spec);
+  return async () => {
+    const { revision, dirty } = await readRevision();
+    return openAdapter(spec, {
+      revision,
+      dirty,
+      ...(flags.verify === undefined ? {} : { verify: flags.verify }),
+      ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
+    });
+  };
+}
+
+/** Whether calls leave this process, so that what was asked is written down before the call. @internal */
+export function isForeign(spec: string): boolean {
+  return parseAdapterSpec(spec).kind !== "self";
+}

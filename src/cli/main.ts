@@ -1,0 +1,61 @@
+// The command line: parses, runs one command, turns whatever happens into an exit code. Never calls process.exit:
+// output would be cut.
+import { CommanderError } from "commander";
+import { UsageError } from "../base/errors.js";
+import { EXIT } from "../base/exit-codes.js";
+import { reportFailure } from "./failure.js";
+import { packageVersion } from "./place.js";
+import { buildProgram } from "./program.js";
+import { readRevision } from "./revision.js";
+import { Session } from "./session.js";
+
+/**
+ * Runs the command line.
+ * @param argv - as `process.argv`: the executable, the script, then the words
+ * @returns the exit code; the caller sets `process.exitCode`
+ * @public
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  const words = argv.slice(2);
+  const session = new Session(words);
+  try {
+    return await runWords(words, session);
+  } catch (thrown) {
+    return reportFailure(thrown, session);
+  } finally {
+    await session.close();
+  }
+}
+
+async function runWords(words: readonly string[], session: Session): Promise<number> {
+  if (words[0] === "--version" || words[0] === "-V") {
+    session.print(await versionLine());
+    return EXIT.ok;
+  }
+  const outcome = { exitCode: EXIT.ok as number };
+  const help: string[] = [];
+  const program = buildProgram(session, outcome, help);
+  try {
+    await program.parseAsync([...words], { from: "user" });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (thrown.exitCode === 0) return EXIT.ok;
+    if (thrown.code !== "commander.help") throw asUsageError(thrown);
+    // No command at all: the help is the message, and nothing was done.
+    session.note(help.join("").trimEnd());
+    return EXIT.usage;
+  }
+  return session.interruptCode ?? outcome.exitCode;
+}
+
+/** Commander says `error: …` and puts its suggestion on a second line; here it is one line. */
+function asUsageError(error: CommanderError): UsageError {
+  const text = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+  return new UsageError(`${text} (see --help)`);
+}
+
+async function versionLine(): Promise<string> {
+  const { revision, dirty } = await readRevision();
+  const commit = revision === null ? "revision unknown" : `revision ${revision}`;
+  return `unified-trace ${packageVersion()} (${commit}${dirty ? ", with local changes" : ""})`;
+}

@@ -1,0 +1,121 @@
+// What one call of the command line has at hand: its streams, colour, the interrupt signal. The only place that looks
+// at the terminal and the environment. Output that nobody reads any more (`| head`) is dropped in silence.
+import process from "node:process";
+import { Chalk } from "chalk";
+import { EXIT } from "../base/exit-codes.js";
+import { paletteOf, PLAIN } from "../report/palette.js";
+import type { Palette } from "../report/palette.js";
+import { ProgressLine } from "./progress-line.js";
+
+/** One call of the command line. Made by `main`, handed to every command. @internal */
+export class Session {
+  /** Aborted by SIGINT, SIGTERM or a closed standard output. */
+  readonly signal: AbortSignal;
+  readonly progress: ProgressLine;
+  /** True when the answer is one JSON document on standard output. */
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+  /** Colours of standard output and of standard error. */
+  readonly palette: Palette;
+  readonly errorPalette: Palette;
+  #interrupt: "SIGINT" | "SIGTERM" | null = null;
+  #isClosed = false;
+  readonly #abort = new AbortController();
+  readonly #handlers: [NodeJS.Signals, () => void][] = [];
+
+  constructor(argv: readonly string[]) {
+    const words = beforeSeparator(argv);
+    this.isJson = words.includes("--json");
+    this.isVerbose = words.includes("--verbose");
+    const isPlain = words.includes("--no-color");
+    this.palette = chooseColours(process.stdout, isPlain || this.isJson);
+    this.errorPalette = chooseColours(process.stderr, isPlain);
+    this.progress = new ProgressLine(process.stderr, !isContinuousIntegration());
+    this.signal = this.#abort.signal;
+    this.#listen();
+  }
+
+  /** The exit code of an interrupt or of a reader that went away, null while neither happened. */
+  get interruptCode(): number | null {
+    if (this.#interrupt === "SIGINT") return EXIT.interrupted;
+    if (this.#interrupt === "SIGTERM") return EXIT.terminated;
+    return this.#isClosed ? EXIT.ok : null;
+  }
+
+  /** True once the reader of standard output went away. */
+  get isStdoutClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Writes a part of the answer to standard output. */
+  print(text: string): void {
+    this.progress.clear();
+    if (!this.#isClosed) process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /** Writes the answer as one JSON document. */
+  printJson(document: unknown): void {
+    this.print(JSON.stringify(document, null, 2));
+  }
+
+  /** Writes a message line to standard error. */
+  note(text: string): void {
+    this.progress.clear();
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** Where a summary belongs when standard output carries a trace. */
+  say(text: string, isStdoutTaken: boolean): void {
+    if (isStdoutTaken) this.note(text);
+    else this.print(text);
+  }
+
+  /** Takes the signal handlers away again and waits until standard output is written. */
+  async close(): Promise<void> {
+    this.progress.clear();
+    for (const [name, handler] of this.#handlers) process.removeListener(name, handler);
+    if (this.#isClosed || process.stdout.writableLength === 0) return;
+    await new Promise<void>((resolve) => {
+      process.stdout.write("", () => {
+        resolve();
+      });
+    });
+  }
+
+  #listen(): void {
+    for (const name of ["SIGINT", "SIGTERM"] as const) {
+      // `once`: a second signal meets the default handler and ends the process at once.
+      const handler = (): void => {
+        this.#interrupt ??= name;
+        this.#abort.abort();
+      };
+      process.once(name, handler);
+      this.#handlers.push([name, handler]);
+    }
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      this.#isClosed = true;
+      this.#abort.abort();
+    });
+    // A reader of messages that went away is no reason to stop.
+    process.stderr.on("error", () => undefined);
+  }
+}
+
+/** The words that are flags: everything before `--`. @internal */
+export function beforeSeparator(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+function isContinuousIntegration(): boolean {
+  const value = process.env["CI"];
+  return value !== undefined && value !== "" && value !== "false" && value !== "0";
+}
+
+function chooseColours(stream: NodeJS.WriteStream, isPlain: boolean): Palette {
+  const noColour = process.env["NO_COLOR"];
+  const isForbidden = noColour !== undefined && noColour !== "";
+  if (isPlain || isForbidden || !stream.isTTY || isContinuousIntegration()) return PLAIN;
+  return paletteOf(new Chalk({ level: 1 }));
+}

@@ -1,0 +1,140 @@
+// The text of a comparison: both sides, what was compared, every run's verdict, the earliest divergence in full, and one
+// summary line with what was really looked at.
+import type { CompareResult, RunComparison, SideInfo } from "../tools/outcome.js";
+import { divergenceSentence, divergenceText } from "./divergence-text.js";
+import type { TextOptions } from "./divergence-text.js";
+import type { Palette } from "./palette.js";
+import { counted, grouped, revisionName } from "./words.js";
+
+const RUN_LINES_MAX = 20;
+const IGNORED = "producer, created, note, message, mark lines, site, at_us, keys with x_";
+
+/** @public */
+export interface CompareTextOptions extends TextOptions {
+  readonly trace: string | null; // hash of the base trace, with its kind: `sha256 …`
+}
+
+/** The whole report. @public */
+export function compareText(result: CompareResult, options: CompareTextOptions): string {
+  const lines = [
+    ...headLines(result, options),
+    ...runLines(result.runs, options),
+    ...divergenceLines(result, options),
+    "",
+    summary(result, options.palette),
+  ];
+  return lines.join("\n");
+}
+
+function headLines(result: CompareResult, { palette, trace }: CompareTextOptions): string[] {
+  const lines: string[] = [];
+  const { base, candidate } = result;
+  if (base !== null) {
+    const hash = trace === null ? "" : `, ${trace}`;
+    lines.push(`${palette.base("base     ")}  ${sideText(base)}${hash}`);
+  }
+  if (candidate !== null) {
+    lines.push(`${palette.candidate("candidate")}  ${sideText(candidate)}`);
+  }
+  for (const { what, base: left, candidate: right, isLoss } of result.differences) {
+    const note = isLoss ? ": therefore not compared" : "";
+    lines.push(`before replay: ${what} differs (base ${left}, candidate ${right})${note}`);
+  }
+  lines.push(`compared   ${comparedParts(result)}`, `           not compared: ${IGNORED}`);
+  return lines;
+}
+
+function sideText(side: SideInfo): string {
+  const words = [
+    `${side.name} ${side.version}`,
+    revisionName(side.revision, side.dirty),
+    ...(side.formatVersion === null ? [] : [`format version ${side.formatVersion}`]),
+    side.digest === null ? "no digests" : `digests ${side.digest}`,
+  ];
+  return `${side.spec}: ${words.join(", ")}`;
+}
+
+function comparedParts(result: CompareResult): string {
+  const isLost = (what: string): boolean =>
+    result.differences.some((difference) => difference.isLoss && difference.what === what);
+  const parts = ["results", "refusals with their detail"];
+  if (!isLost("effects")) parts.push("effects in order");
+  const hasDigests = result.base?.digest !== null && result.candidate?.digest !== null;
+  if (hasDigests && !isLost("digests")) parts.push("state digests");
+  return `${parts.join(", ")} (mode ${result.mode})`;
+}
+
+function runLines(runs: readonly RunComparison[], { palette, verbose }: TextOptions): string[] {
+  const equal = runs.filter(({ verdict }) => verdict === "equal");
+  const others = runs.filter(({ verdict }) => verdict !== "equal");
+  const lines = [""];
+  if (runs.length <= RUN_LINES_MAX || verbose) {
+    lines.push(...runs.map((run) => runLine(run, palette)));
+    return lines;
+  }
+  lines.push(...others.slice(0, RUN_LINES_MAX).map((run) => runLine(run, palette)));
+  const more = others.length - RUN_LINES_MAX;
+  if (more > 0) lines.push(`… and ${counted(more, "run")} more that are not equal (--verbose)`);
+  if (equal.length > 0) {
+    const operations = equal.reduce((total, run) => total + run.agreed, 0);
+    lines.push(
+      palette.good(`${counted(equal.length, "run")} equal, ${counted(operations, "operation")}`),
+    );
+  }
+  return lines;
+}
+
+function runLine(run: RunComparison, palette: Palette): string {
+  const { divergence } = run;
+  if (divergence !== null) {
+    const agreed = `${counted(run.agreed, "operation")} agreed before it`;
+    const where = `operation ${grouped(divergence.n)} ${divergence.op} (${divergence.kind})`;
+    return `${palette.bad("divergent")}  ${run.run}: first at ${where}; ${agreed}`;
+  }
+  const note = run.note === null ? "" : `: ${run.note}`;
+  const paint = run.verdict === "equal" ? palette.good : palette.warn;
+  return `${paint(run.verdict.padEnd(9))}  ${run.run}: ${counted(run.agreed, "operation")} agree${note}`;
+}
+
+function divergenceLines(result: CompareResult, options: TextOptions): string[] {
+  const { first, runs } = result;
+  if (first === null) return [];
+  const divergent = runs.filter(({ divergence }) => divergence !== null);
+  const title =
+    divergent.length === 1
+      ? "First divergence"
+      : `Earliest of ${counted(divergent.length, "first divergence")}`;
+  const shown = options.verbose ? divergent : divergent.filter(({ run }) => run === first.run);
+  return shown.flatMap((run) => [
+    "",
+    options.palette.bold(run.run === first.run ? title : "Also"),
+    ...divergenceText(run, options),
+  ]);
+}
+
+function summary(result: CompareResult, palette: Palette): string {
+  const looked = `${counted(result.runs.length, "run")} and ${counted(result.operations, "operation")} compared`;
+  const rest = [
+    ...(result.skipped > 0 ? [`${counted(result.skipped, "operation")} skipped`] : []),
+    ...(result.unread ? ["stopped at the first divergent run (--first)"] : []),
+    ...(result.error === null ? [] : [`ended early: ${result.error.describe()}`]),
+  ];
+  const tail = [looked, ...rest].join("; ");
+  const { first } = result;
+  const divergence = result.runs.find(({ run }) => run === first?.run)?.divergence ?? null;
+  switch (result.verdict) {
+    case "equal":
+      return palette.good(`equal: ${tail}`);
+    case "divergent": {
+      const where =
+        divergence === null || first === null
+          ? ""
+          : ` at operation ${grouped(first.n)} (${divergence.op}) of run ${first.run}: ${divergenceSentence(divergence)}`;
+      return `${palette.bad(`divergent${where}`)}; ${tail}`;
+    }
+    case "incomplete":
+      return palette.warn(`incomplete: what was compared agrees; ${tail}`);
+    case "invalid":
+      return palette.warn(`invalid: neither equal nor divergent; ${tail}`);
+  }
+}

@@ -1,0 +1,175 @@
+// The first divergence of a run in words: what was asked, what each side answered, what differs, what still agrees.
+import type { Answer } from "../base/operations.js";
+import type { AnsweredOperation, Divergence, RunComparison } from "../tools/outcome.js";
+import { agreeingFields, answerDiff, fieldDiff } from "./answer-diff.js";
+import type { DiffLine } from "./answer-diff.js";
+import type { Palette } from "./palette.js";
+import { answerText, effectsText, valueText } from "./values.js";
+import { counted, grouped, listed, shortened } from "./words.js";
+
+/** How much is printed. @public */
+export interface TextOptions {
+  readonly palette: Palette;
+  readonly verbose: boolean;
+}
+
+const ARGS_MAX = 300;
+const ANSWER_MAX = 300;
+const HISTORY_MAX = 150;
+const AGREEING_MAX = 8;
+
+/** One sentence: what kind of difference it is. @public */
+export function divergenceSentence(divergence: Divergence): string {
+  const { kind, base, candidate, components, failure } = divergence;
+  switch (kind) {
+    case "result":
+      return "both sides grant it, but with different results";
+    case "refusal":
+      if (base?.err === undefined) return "the base grants it, the candidate refuses it";
+      if (candidate?.err === undefined) return "the base refuses it, the candidate grants it";
+      return "both sides refuse it, but not for the same reason";
+    case "effect":
+      return "the same answer, but the device is asked to do different things";
+    case "state":
+      return components.length === 0
+        ? "the same answers, but the states differ afterwards"
+        : `the same answer and effects, but afterwards the state of ${listed(
+            components.map(({ component }) => component),
+          )} differs`;
+    case "crash":
+      return `the candidate crashed: ${failure?.message ?? "no reason known"}`;
+    case "hang":
+      return `the candidate did not answer: ${failure?.message ?? "time is over"}`;
+    case "protocol":
+      return `the candidate broke the protocol: ${failure?.message ?? "no reason known"}`;
+    case "invariant":
+      return `the candidate broke an invariant: ${failure?.message ?? "no reason known"}`;
+    case "missing operation":
+      return "the candidate's trace lacks this operation";
+    case "extra operation":
+      return "the candidate's trace has an operation that the base lacks";
+  }
+}
+
+/** The whole report of one run's first divergence, as lines. @public */
+export function divergenceText(run: RunComparison, options: TextOptions): string[] {
+  const { divergence } = run;
+  if (divergence === null) return [];
+  const { palette, verbose } = options;
+  const { n, op, args, kind } = divergence;
+  const argsText = shortened(valueText(args), verbose ? Infinity : ARGS_MAX);
+  return [
+    palette.bold(`run ${run.run}, operation ${grouped(n)}: ${op} (kind: ${kind})`),
+    `  what happened  ${palette.bad(divergenceSentence(divergence))}`,
+    ...(argsText === "nothing" ? [] : [`  asked          ${op}  ${argsText}`]),
+    ...sideLines("base", divergence.base, divergence, options),
+    ...sideLines("candidate", divergence.candidate, divergence, options),
+    ...logLines(divergence, palette),
+    ...differLines(divergence, options),
+    ...stateLines(divergence, palette),
+    ...agreeLines(run, divergence),
+    ...causeLines(divergence),
+    ...historyLines(divergence.before, options),
+    ...(run.reproduce === null ? [] : ["  reproduce", `    ${palette.bold(run.reproduce)}`]),
+  ];
+}
+
+function sideLines(
+  side: "base" | "candidate",
+  answer: Answer | null,
+  divergence: Divergence,
+  { palette, verbose }: TextOptions,
+): string[] {
+  const label = palette[side](side.padEnd(13));
+  if (answer === null) {
+    const isBroken = side === "candidate" && divergence.failure !== null;
+    return [`  ${label}  ${isBroken ? divergence.failure.kind : "nothing"}`];
+  }
+  const most = verbose ? Infinity : ANSWER_MAX;
+  const lines = [`  ${label}  ${shortened(answerText(answer), most)}`];
+  if (divergence.kind === "effect" || (answer.fx?.length ?? 0) > 0) {
+    lines.push(`  ${" ".repeat(13)}  effects: ${shortened(effectsText(answer), most)}`);
+  }
+  return lines;
+}
+
+function logLines({ failure }: Divergence, palette: Palette): string[] {
+  const tail = failure?.stderrTail?.trimEnd() ?? "";
+  if (tail === "") return [];
+  const lines = tail.split("\n").slice(-8);
+  return ["  its last messages", ...lines.map((line) => palette.dim(`    ${line}`))];
+}
+
+function differLines(divergence: Divergence, { palette, verbose }: TextOptions): string[] {
+  const { base, candidate, fields } = divergence;
+  if (fields.length === 0) return [];
+  let lines: DiffLine[] = answerDiff(base, candidate, verbose);
+  const isOfAnswers = fields.some(({ path }) => /^\/(ok|err|fx)/.test(path));
+  if (lines.length === 0 || !isOfAnswers) lines = fieldDiff(fields, verbose);
+  const paint = { "-": palette.base, "+": palette.candidate, " ": palette.dim };
+  return [
+    `  what differs   ${palette.base("- base")}  ${palette.candidate("+ candidate")}`,
+    ...lines.map(({ sign, text }) => paint[sign](`    ${sign} ${text}`)),
+  ];
+}
+
+function stateLines({ components }: Divergence, palette: Palette): string[] {
+  if (components.length === 0) return [];
+  return [
+    "  state after it (digests that differ)",
+    ...components.map(({ component, base, candidate }) => {
+      const left = palette.base(base ?? "none");
+      const right = palette.candidate(candidate ?? "none");
+      return `    ${component.padEnd(12)} base ${left}  candidate ${right}`;
+    }),
+  ];
+}
+
+function agreeLines(run: RunComparison, divergence: Divergence): string[] {
+  const lines = [`  still agrees   ${agreedBefore(run)}`];
+  const { base, candidate } = divergence;
+  const here = agreeingFields(base, candidate);
+  if (here.length > 0) {
+    const more = here.length - AGREEING_MAX;
+    const shown = here.slice(0, AGREEING_MAX);
+    const names = more > 0 ? `${shown.join(", ")} and ${more} more` : listed(shown);
+    const outcome = base?.err === undefined ? "both grant it, with the same" : "both with the same";
+    lines.push(`                 in this operation: ${outcome} ${names}`);
+  }
+  return lines;
+}
+
+function agreedBefore(run: RunComparison): string {
+  if (run.agreed === 0) return "nothing: the first operation already differs";
+  const all = run.agreed === 1 ? "the 1 operation" : `all ${counted(run.agreed, "operation")}`;
+  const refusals =
+    run.agreedRefusals === 0
+      ? ""
+      : `, ${counted(run.agreedRefusals, "refusal")} with the same code and detail among them`;
+  return `${all} before it (results, effects in order, counts)${refusals}`;
+}
+
+function causeLines({ cause, n }: Divergence): string[] {
+  if (cause === null) return [];
+  const what =
+    cause.n === n
+      ? "this operation itself: before it the digest of every component was the same on both sides"
+      : `operation ${grouped(cause.n)} (${cause.op}): since then a component's digest differs`;
+  return [`  cause          ${what}`];
+}
+
+function historyLines(
+  before: readonly AnsweredOperation[],
+  { palette, verbose }: TextOptions,
+): string[] {
+  if (before.length === 0) return [];
+  const most = verbose ? Infinity : HISTORY_MAX;
+  return [
+    `  the last ${counted(before.length, "operation")} before it (the same on both sides)`,
+    ...before.map(({ n, op, args, answer }) => {
+      const asked = valueText(args);
+      const text = `${op}${asked === "nothing" ? "" : ` ${asked}`} → ${answerText(answer)}`;
+      return palette.dim(`    ${String(n).padStart(5)}  ${shortened(text, most)}`);
+    }),
+  ];
+}

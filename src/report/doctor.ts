@@ -1,0 +1,36 @@
+// What `doctor` found, as text and JSON.
+import type { Palette } from "./palette.js";
+import { counted } from "./words.js";
+
+/** One thing that a machine has or lacks. @public */
+export interface Finding {
+  readonly what: string;
+  readonly state: "there" | "missing" | "wrong"; // missing: optional; wrong: nothing works without it
+  readonly text: string;
+  readonly advice: string | null; // what to do, null where nothing is
+}
+
+/** @public */
+export function doctorText(findings: readonly Finding[], palette: Palette): string {
+  const paint = { there: palette.good, missing: palette.warn, wrong: palette.bad };
+  const lines = findings.flatMap(({ what, state, text, advice }) => [
+    `${paint[state](state.padEnd(8))} ${what.padEnd(14)} ${text}`,
+    ...(advice === null ? [] : [palette.dim(`${" ".repeat(24)}${advice}`)]),
+  ]);
+  const wrong = findings.filter(({ state }) => state === "wrong").length;
+  const missing = findings.filter(({ state }) => state === "missing").length;
+  const verdict =
+    wrong > 0
+      ? palette.bad(`wrong: ${counted(wrong, "thing")} that everything needs`)
+      : palette.good("ready: record, replay and compare work here");
+  const optional = missing > 0 ? `; ${counted(missing, "optional thing")} missing` : "";
+  return [...lines, `${verdict}${optional}; ${counted(findings.length, "thing")} examined`].join(
+    "\n",
+  );
+}
+
+/** @public */
+export function doctorJson(findings: readonly Finding[]): unknown {
+  const isWrong = findings.some(({ state }) => state === "wrong");
+  return { command: "doctor", verdict: isWrong ? "wrong" : "ready", findings };
+}

@@ -1,0 +1,205 @@
+// The JSON documents of the commands, from the tools' data. Keys are only ever added. Of a differing field the side
+// that has nothing there is null, and `absent` names that side.
+import type { ErrorPlace, UnifiedTraceError } from "../base/errors.js";
+import type {
+  CompareResult,
+  Divergence,
+  FieldDifference,
+  RecordResult,
+  ReplayResult,
+  RunResult,
+  SideInfo,
+} from "../tools/outcome.js";
+import type { TraceStats } from "../tools/stats.js";
+
+/** `{"error":{…}}`, the one document of a command that failed. @public */
+export function errorJson(failure: {
+  readonly code: string;
+  readonly message: string;
+  readonly place: ErrorPlace;
+}): unknown {
+  return { error: errorBody(failure) };
+}
+
+function errorBody(failure: {
+  readonly code: string;
+  readonly message: string;
+  readonly place: ErrorPlace;
+}): unknown {
+  const { file, line, column, path, expected } = failure.place;
+  return {
+    code: failure.code,
+    message: failure.message,
+    file: file ?? null,
+    line: line ?? null,
+    column: column ?? null,
+    path: path ?? null,
+    expected: expected ?? null,
+  };
+}
+
+/** The document of `compare`. @public */
+export function compareJson(result: CompareResult, trace: string | null): unknown {
+  return {
+    command: "compare",
+    verdict: result.verdict,
+    mode: result.mode,
+    base: result.base === null ? null : { ...sideJson(result.base), trace },
+    candidates: result.candidate === null ? [] : [sideJson(result.candidate)],
+    differences: result.differences,
+    runs: result.runs.map((run) => ({
+      run: run.run,
+      verdict: run.verdict,
+      agreed: run.agreed,
+      agreed_refusals: run.agreedRefusals,
+      operations: run.operations,
+      skipped: run.skipped,
+      divergence: run.divergence === null ? null : divergenceJson(run.divergence),
+      reproduce: run.reproduce,
+      note: run.note,
+    })),
+    first: result.first,
+    operations: result.operations,
+    skipped: result.skipped,
+    hidden: result.hidden,
+    unread: result.unread,
+    ...(result.error === null ? {} : { error: errorBody(result.error) }),
+  };
+}
+
+function sideJson(side: SideInfo): object {
+  return {
+    spec: side.spec,
+    name: side.name,
+    version: side.version,
+    revision: side.revision,
+    dirty: side.dirty,
+    format_version: side.formatVersion,
+    digest: side.digest,
+    fx: side.fx,
+    config_hash: side.configHash,
+    page_sizes: side.pageSizes,
+    operation_kinds: side.operationKinds,
+  };
+}
+
+function divergenceJson(divergence: Divergence): unknown {
+  return {
+    n: divergence.n,
+    op: divergence.op,
+    args: divergence.args,
+    kind: divergence.kind,
+    component: divergence.components[0]?.component ?? null,
+    components: divergence.components,
+    fields: divergence.fields.map(fieldJson),
+    base: divergence.base,
+    candidate: divergence.candidate,
+    failure: divergence.failure,
+    cause: divergence.cause,
+    recovers: null, // not determined
+    holds: null, // not determined
+    before: divergence.before,
+  };
+}
+
+function fieldJson(field: FieldDifference): unknown {
+  const { path, base, candidate } = field;
+  const absent = base === undefined ? "base" : candidate === undefined ? "candidate" : null;
+  const sides = { path, base: base ?? null, candidate: candidate ?? null };
+  return absent === null ? sides : { ...sides, absent };
+}
+
+/** The document of `record`. @public */
+export function recordJson(result: RecordResult, out: string): unknown {
+  return {
+    command: "record",
+    verdict: result.failure === null ? "recorded" : "failed",
+    out,
+    runs: result.runs,
+    operations: result.operations,
+    refusals: result.refusals,
+    states: result.states,
+    counters: result.counters,
+    failure: result.failure,
+  };
+}
+
+/** The document of `replay`. @public */
+export function replayJson(result: ReplayResult): unknown {
+  const isFound = result.violations.length > 0;
+  return {
+    command: "replay",
+    verdict: isFound ? "failed" : result.error === null && !result.isPartial ? "passed" : "incomplete",
+    runs: result.runs,
+    operations: result.operations,
+    refusals: result.refusals,
+    violations: result.violations,
+    ...(result.error === null ? {} : { error: errorBody(result.error) }),
+  };
+}
+
+/** The document of `run`. @public */
+export function runJson(result: RunResult): unknown {
+  return {
+    command: "run",
+    verdict: result.verdict,
+    scenarios: result.scenarios,
+    operations: result.operations,
+    counters: result.counters,
+  };
+}
+
+/** What `validate` found of one file. @public */
+export interface FileVerdict {
+  readonly file: string;
+  readonly kind: "trace" | "scenario" | "unknown";
+  readonly runs: number;
+  readonly operations: number;
+  readonly isPartial: boolean; // truncated or with unknown keys, and that was accepted
+  readonly error: UnifiedTraceError | null;
+}
+
+/** The document of `validate`. @public */
+export function validateJson(files: readonly FileVerdict[]): unknown {
+  const isWrong = files.some(({ error }) => error !== null);
+  const isPartial = files.some((file) => file.isPartial);
+  return {
+    command: "validate",
+    verdict: isWrong ? "invalid" : isPartial ? "incomplete" : "valid",
+    files: files.map(({ file, kind, runs, operations, isPartial: partial, error }) => ({
+      file,
+      kind,
+      verdict: error !== null ? "invalid" : partial ? "incomplete" : "valid",
+      runs,
+      operations,
+      error: error === null ? null : errorBody(error),
+    })),
+    operations: files.reduce((total, { operations }) => total + operations, 0),
+  };
+}
+
+/** The document of `stats`. @public */
+export function statsJson(files: readonly TraceStats[]): unknown {
+  return {
+    command: "stats",
+    files: files.map((stats) => ({
+      file: stats.file,
+      runs: stats.runs,
+      operations: stats.operations,
+      marks: stats.marks,
+      states: stats.states,
+      operation_kinds: stats.operationKinds,
+      refusals: stats.refusals,
+      refused: stats.refused,
+      steps: stats.steps,
+      effects: stats.effects,
+      moves: stats.moves,
+      waits: stats.waits,
+      retirements: stats.retirements,
+      retractions: stats.retractions,
+      operations_with_pending: stats.operationsWithPending,
+      truncated: stats.truncated,
+    })),
+    operations: files.reduce((total, { operations }) => total + operations, 0),
+  };
+}

@@ -1,0 +1,66 @@
+// The text of `record` and `replay`.
+import type { RecordResult, ReplayResult, Violation } from "../tools/outcome.js";
+import type { Palette } from "./palette.js";
+import { bytes, counted, grouped } from "./words.js";
+import { shortened } from "./words.js";
+import { valueText } from "./values.js";
+
+/** What was recorded; the last line is the summary. @public */
+export function recordText(
+  result: RecordResult,
+  out: string,
+  size: number,
+  palette: Palette,
+): string {
+  const lines = counterLines(result.counters);
+  const { failure } = result;
+  const numbers = [
+    counted(result.runs, "run"),
+    counted(result.operations, "operation"),
+    counted(result.refusals, "refusal"),
+    ...(result.states > 0 ? [counted(result.states, "full state")] : []),
+    bytes(size),
+  ].join(", ");
+  const name = out === "-" ? "standard output" : out;
+  if (failure === null) return [...lines, palette.good(`recorded ${name}: ${numbers}`)].join("\n");
+  const { run, n, failure: broken } = failure;
+  return [
+    ...lines,
+    palette.bad(`${broken.kind} at operation ${grouped(n)} of run ${run}: ${broken.message}`),
+    `${name} ends there, inside that run; read it with --accept-truncated`,
+    palette.bad(`failed: ${numbers} recorded before it`),
+  ].join("\n");
+}
+
+/** The counters of workloads, one a line. @public */
+export function counterLines(counters: Readonly<Record<string, number>>): string[] {
+  return Object.entries(counters).map(
+    ([name, count]) => `${name.replaceAll("_", " ").padEnd(28)} ${grouped(count).padStart(12)}`,
+  );
+}
+
+/** What a replay found; the last line is the summary. @public */
+export function replayText(result: ReplayResult, palette: Palette): string {
+  const looked = `${counted(result.runs, "run")} and ${counted(result.operations, "operation")} replayed`;
+  const lines = result.violations.flatMap((violation) => violationLines(violation, palette));
+  const scope = "answers were not compared (that is what compare does)";
+  const counts = `${looked}, ${counted(result.refusals, "refusal")}; ${scope}`;
+  if (result.violations.length > 0) {
+    const found = counted(result.violations.length, "run");
+    return [...lines, palette.bad(`failed: ${found} broke; ${counts}`)].join("\n");
+  }
+  if (result.error !== null || result.isPartial) {
+    const why = result.error === null ? "the trace was not read whole" : "it ended early";
+    return palette.warn(`incomplete: no invariant broke, but ${why}; ${counts}`);
+  }
+  return palette.good(`passed: no invariant broke; ${counts}`);
+}
+
+function violationLines({ run, n, op, args, failure }: Violation, palette: Palette): string[] {
+  const tail = (failure.stderrTail ?? "").trimEnd();
+  return [
+    palette.bad(`run ${run}, operation ${grouped(n)}: ${op}: ${failure.kind}: ${failure.message}`),
+    `  asked  ${shortened(valueText(args), 300)}`,
+    ...(tail === "" ? [] : tail.split("\n").slice(-8).map((line) => palette.dim(`  ${line}`))),
+  ];
+}

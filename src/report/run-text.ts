@@ -1,0 +1,47 @@
+// The text of `run`: what failed first, then the summary.
+import type { RunResult, ScenarioResult } from "../tools/outcome.js";
+import type { Palette } from "./palette.js";
+import { counterLines } from "./record-text.js";
+import { counted, grouped, shortened } from "./words.js";
+
+const MESSAGE_MAX = 600;
+const PASSED_MAX = 40;
+
+/** Every scenario that did not pass, those that did while they are few, and the summary. @public */
+export function runText(result: RunResult, palette: Palette, verbose: boolean): string {
+  const passed = result.scenarios.filter(({ verdict }) => verdict === "passed");
+  const others = result.scenarios.filter(({ verdict }) => verdict !== "passed");
+  const isFew = passed.length <= PASSED_MAX || verbose;
+  const lines = [
+    ...(isFew ? passed.map((one) => scenarioLine(one, palette, verbose)) : []),
+    ...others.map((one) => scenarioLine(one, palette, verbose)),
+    ...counterLines(result.counters),
+    summary(result, passed.length, palette),
+  ];
+  return lines.join("\n");
+}
+
+function scenarioLine(one: ScenarioResult, palette: Palette, verbose: boolean): string {
+  const paint =
+    one.verdict === "passed" ? palette.good : one.verdict === "failed" ? palette.bad : palette.warn;
+  const name = one.config === null ? one.name : `${one.name} on ${one.config}`;
+  const head = `${paint(one.verdict.padEnd(10))}  ${name}`;
+  if (one.message === null) return `${head}: ${counted(one.operations, "operation")}`;
+  const where =
+    one.n === null ? "" : ` operation ${grouped(one.n)}${one.op === null ? "" : ` (${one.op})`}:`;
+  const message = shortened(one.message, verbose ? Infinity : MESSAGE_MAX);
+  const file = one.file === null ? "" : `\n            ${palette.dim(one.file)}`;
+  return `${head}:${where} ${message}${file}`;
+}
+
+function summary(result: RunResult, passed: number, palette: Palette): string {
+  const all = counted(result.scenarios.length, "run");
+  const counts = `${grouped(passed)} of ${all} passed, ${counted(result.operations, "operation")}`;
+  const paint =
+    result.verdict === "passed"
+      ? palette.good
+      : result.verdict === "failed"
+        ? palette.bad
+        : palette.warn;
+  return paint(`${result.verdict}: ${counts}`);
+}

@@ -1,0 +1,272 @@
+// Compares two recorded traces, run by run and operation by operation. Runs belong together by their id, whatever their
+// order; what only one file holds is a difference.
+import { canonicalJson } from "../base/canonical-json.js";
+import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
+import type { OpLine, RunLine } from "../trace/lines.js";
+import { ResultList } from "./compare-results.js";
+import { RunComparer } from "./compare-run.js";
+import type { ComparedParts } from "./compare-run.js";
+import type { CompareChoices } from "./compare-trace.js";
+import { Pulse } from "./pulse.js";
+import { configDifference, sideDifferences, TraceSide } from "./sides.js";
+import { TraceCursor } from "./trace-cursor.js";
+import type { CompareResult, SideDifference } from "./outcome.js";
+
+const STEP = 256; // operations of a run read from each side at once
+const KEEP = 5;
+
+/** @public */
+export interface CompareFilesOptions extends CompareChoices {
+  readonly base: string;
+  readonly candidate: string;
+}
+
+/** Compares two traces. @public */
+export async function compareFiles(options: CompareFilesOptions): Promise<CompareResult> {
+  const comparison = new FileComparison(options);
+  try {
+    return await comparison.run();
+  } finally {
+    await comparison.close();
+  }
+}
+
+class FileComparison {
+  readonly #options: CompareFilesOptions;
+  readonly #results: ResultList;
+  readonly #pulse: Pulse;
+  readonly #baseSide: TraceSide;
+  readonly #candidateSide: TraceSide;
+  readonly #differences: SideDifference[] = [];
+  readonly #open = new Set<TraceCursor>();
+  #candidate: TraceCursor | null = null;
+  #order: ReadonlyMap<string, number> | null = null; // run → position in the candidate, once it matters
+  #comparer: RunComparer | null = null;
+  #isStopped = false;
+
+  constructor(options: CompareFilesOptions) {
+    this.#options = options;
+    this.#results = new ResultList(options);
+    this.#pulse = new Pulse(options);
+    this.#baseSide = new TraceSide(options.base);
+    this.#candidateSide = new TraceSide(options.candidate);
+  }
+
+  async run(): Promise<CompareResult> {
+    const base = await this.#cursor(this.#options.base);
+    try {
+      await this.#runs(base);
+    } catch (thrown) {
+      if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
+      if (this.#results.isEmpty && (this.#comparer?.operations ?? 0) === 0) throw thrown;
+      this.#results.fail(thrown, this.#comparer);
+    }
+    for (const cursor of this.#open) {
+      if (cursor.truncated !== null) this.#results.truncate(cursor.truncated, null);
+      if (cursor.ignoredKeys > 0) this.#results.lenient();
+    }
+    this.#results.checkSelection(`${this.#options.base} and ${this.#options.candidate}`);
+    const [left, right] = [this.#baseSide.info(), this.#candidateSide.info()];
+    return this.#results.finish({
+      base: left,
+      candidate: right,
+      differences: [...sideDifferences(left, right), ...this.#differences],
+      isUnread: this.#isStopped,
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const cursor of this.#open) await cursor.close();
+  }
+
+  async #cursor(path: string): Promise<TraceCursor> {
+    const cursor = await TraceCursor.open(path, this.#options.reader ?? {});
+    this.#open.add(cursor);
+    return cursor;
+  }
+
+  async #runs(base: TraceCursor): Promise<void> {
+    const inBase = new Set<string>();
+    for (;;) {
+      const line = await base.nextRun();
+      this.#baseSide.header ??= base.header;
+      if (line === null) break;
+      inBase.add(line.run);
+      this.#results.saw(line.run);
+      if (this.#options.run !== undefined && line.run !== this.#options.run) continue;
+      this.#baseSide.run(line);
+      await this.#oneRun(base, line);
+      if (this.#isStopped) return;
+    }
+    await this.#extraRuns(inBase);
+  }
+
+  async #oneRun(base: TraceCursor, line: RunLine): Promise<void> {
+    this.#pulse.run = line.run;
+    const other = await this.#findRun(line.run);
+    const candidate = this.#candidate;
+    if (other === null || candidate === null) {
+      this.#onlyIn("missing operation", line.run, (await base.operations(1))[0] ?? null);
+    } else {
+      this.#candidateSide.run(other);
+      await this.#pair(base, line, candidate, other);
+    }
+    this.#pulse.runs += 1;
+  }
+
+  /** Goes to the candidate's run of that name; null when it has none. */
+  async #findRun(run: string): Promise<RunLine | null> {
+    this.#candidate ??= await this.#cursor(this.#options.candidate);
+    if (this.#order === null) {
+      const next = await this.#candidate.nextRun();
+      this.#candidateSide.header ??= this.#candidate.header;
+      if (next?.run === run) return next;
+      this.#order = await this.#readOrder();
+    }
+    const position = this.#order.get(run);
+    if (position === undefined) return null;
+    if (this.#candidate.runsPassed > position) {
+      await this.#candidate.close();
+      this.#open.delete(this.#candidate);
+      this.#candidate = await this.#cursor(this.#options.candidate);
+    }
+    for (;;) {
+      const line = await this.#candidate.nextRun();
+      if (line === null || line.run === run) return line;
+    }
+  }
+
+  async #readOrder(): Promise<ReadonlyMap<string, number>> {
+    if (this.#options.candidate === "-") {
+      const what = "the runs of the two traces differ in order or number";
+      throw new UsageError(`${what}, and standard input can be read only once: give two files`);
+    }
+    const order = new Map<string, number>();
+    const cursor = await this.#cursor(this.#options.candidate);
+    for (let line = await cursor.nextRun(); line !== null; line = await cursor.nextRun()) {
+      order.set(line.run, order.size);
+    }
+    this.#candidateSide.header ??= cursor.header;
+    return order;
+  }
+
+  // Runs that only the candidate has.
+  async #extraRuns(inBase: ReadonlySet<string>): Promise<void> {
+    if (this.#order !== null) {
+      for (const run of this.#order.keys()) {
+        const isChosen = this.#options.run === undefined || this.#options.run === run;
+        if (isChosen && !inBase.has(run)) await this.#extraRun(run);
+      }
+      return;
+    }
+    const cursor = (this.#candidate ??= await this.#cursor(this.#options.candidate));
+    for (let line = await cursor.nextRun(); line !== null; line = await cursor.nextRun()) {
+      if (this.#options.run !== undefined && this.#options.run !== line.run) continue;
+      if (inBase.has(line.run)) continue;
+      this.#onlyIn("extra operation", line.run, (await cursor.operations(1))[0] ?? null);
+    }
+  }
+
+  async #extraRun(run: string): Promise<void> {
+    const line = await this.#findRun(run);
+    const first = line === null ? undefined : (await this.#candidate?.operations(1))?.[0];
+    this.#onlyIn("extra operation", run, first ?? null);
+  }
+
+  #onlyIn(kind: "missing operation" | "extra operation", run: string, first: OpLine | null): void {
+    const comparer = new RunComparer(run, { fx: true, digest: false }, KEEP);
+    if (first === null) comparer.invalid = "the run holds no operation";
+    else if (kind === "missing operation") comparer.misalign(kind, first, null);
+    else comparer.misalign(kind, null, first);
+    this.#results.add(comparer);
+    this.#isStopped ||= this.#options.first === true;
+  }
+
+  async #pair(
+    base: TraceCursor,
+    line: RunLine,
+    candidate: TraceCursor,
+    other: RunLine,
+  ): Promise<void> {
+    const comparer = new RunComparer(line.run, this.#parts(line, other), this.#options.keep ?? KEEP);
+    this.#comparer = comparer;
+    for (;;) {
+      const [left, right] = [await base.operations(STEP), await candidate.operations(STEP)];
+      if (left.length === 0 && right.length === 0) break;
+      this.#baseSide.kinds(left);
+      this.#candidateSide.kinds(right);
+      compareStretch(comparer, left, right);
+      if (this.#pulse.count(left.length)) await this.#pulse.breathe();
+      if (comparer.isOver && this.#options.first === true) break;
+    }
+    if (!comparer.isOver) await this.#ends(comparer, base, candidate);
+    this.#comparer = null;
+    this.#results.add(comparer);
+    this.#isStopped = comparer.divergence !== null && this.#options.first === true;
+  }
+
+  async #ends(comparer: RunComparer, base: TraceCursor, candidate: TraceCursor): Promise<void> {
+    const [left, right] = [await base.end(), await candidate.end()];
+    if (left === null || right === null) {
+      comparer.incomplete = "a trace is truncated";
+      return;
+    }
+    if (!comparer.parts.digest || left.digest === right.digest) return;
+    const fields = [{ path: "/end/digest", base: left.digest, candidate: right.digest }];
+    comparer.differInState(left.ops - 1, "end", fields);
+  }
+
+  #parts(line: RunLine, other: RunLine): ComparedParts {
+    const run = line.run;
+    const difference = configDifference(line.config, other.config);
+    if (difference !== null) {
+      this.#differences.push({ what: `configuration of run ${run}`, ...difference, isLoss: false });
+      this.#results.mismatch();
+    }
+    const [left, right] = [line.digest_depth ?? null, other.digest_depth ?? null];
+    if (left !== right) {
+      const what = `digests of run ${run}`;
+      const sides = { base: left ?? "none", candidate: right ?? "none" };
+      this.#differences.push({ what, ...sides, isLoss: true });
+    }
+    return { fx: true, digest: left !== null && left === right };
+  }
+}
+
+/** Compares two stretches of the same run that begin at the same place. */
+function compareStretch(
+  comparer: RunComparer,
+  left: readonly OpLine[],
+  right: readonly OpLine[],
+): void {
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const [base, candidate] = [left[i] ?? null, right[i] ?? null];
+    if (comparer.isOver) {
+      if (base !== null) comparer.operations += 1;
+    } else if (base === null || candidate === null) {
+      comparer.misalign(base === null ? "extra operation" : "missing operation", base, candidate);
+    } else if (isSameOperation(base, candidate)) {
+      comparer.compare(base, candidate);
+    } else {
+      // What the base did comes later in the candidate: the candidate has something in between.
+      const inCandidate = distance(base, right, i);
+      const inBase = distance(candidate, left, i);
+      comparer.misalign(
+        inCandidate < inBase ? "extra operation" : "missing operation",
+        base,
+        candidate,
+      );
+    }
+  }
+}
+
+function distance(wanted: OpLine, lines: readonly OpLine[], from: number): number {
+  const index = lines.findIndex((line, i) => i > from && isSameOperation(line, wanted));
+  return index < 0 ? Infinity : index - from;
+}
+
+function isSameOperation(left: OpLine, right: OpLine): boolean {
+  if (left.op !== right.op) return false;
+  if (JSON.stringify(left.args) === JSON.stringify(right.args)) return true;
+  return canonicalJson(left.args) === canonicalJson(right.args);
+}

@@ -1,0 +1,315 @@
+// Replays a trace on an implementation and compares every answer with the recorded one. Reads in batches, drops
+// nothing: what is not compared makes the verdict incomplete or is an error.
+import type { Adapter } from "../adapter/adapter.js";
+import { CandidateError, InternalError, UnifiedTraceError } from "../base/errors.js";
+import type { Answer, Operation } from "../base/operations.js";
+import type { EndLine, OpLine, RunLine, StateLine, TraceLine } from "../trace/lines.js";
+import type { ReaderOptions, TraceReader } from "../trace/reader.js";
+import { openTrace } from "../trace/reader.js";
+import { Candidate } from "./candidate.js";
+import type { StartAdapter } from "./candidate.js";
+import { RunComparer } from "./compare-run.js";
+import { ResultList } from "./compare-results.js";
+import { Pulse } from "./pulse.js";
+import type { ToolControl } from "./pulse.js";
+import { adapterSide, partsWith, sideDifferences, TraceSide } from "./sides.js";
+import { stateDifferences } from "./state-differences.js";
+import type { CompareResult, SideDifference, SideInfo } from "./outcome.js";
+
+const BATCH_LINES = 256;
+const KEEP = 5;
+
+/** @public */
+export interface CompareChoices extends ToolControl {
+  readonly run?: string; // only this run
+  readonly first?: boolean; // stop at the first divergent run
+  readonly keep?: number; // operations kept before a divergence, default 5, at least 1
+  readonly reader?: ReaderOptions;
+  readonly reproduce?: (run: string, n: number) => string | null; // the command of a report's last line
+}
+
+/** @public */
+export interface CompareTraceOptions extends CompareChoices {
+  readonly trace: string; // a path or "-"
+  readonly candidate: string; // what the user named
+  readonly start: StartAdapter;
+  readonly skipUnsupported?: boolean;
+}
+
+/**
+ * Compares a trace with what an implementation answers. Errors met after the first compared run are part of the result;
+ * earlier ones are thrown. @public
+ */
+export async function compareTrace(options: CompareTraceOptions): Promise<CompareResult> {
+  const reader = await openTrace(options.trace, options.reader ?? {});
+  const comparison = new TraceComparison(options, reader);
+  try {
+    return await comparison.run();
+  } finally {
+    await comparison.dispose();
+    await reader.close();
+  }
+}
+
+class TraceComparison {
+  readonly #options: CompareTraceOptions;
+  readonly #reader: TraceReader;
+  readonly #candidate: Candidate;
+  readonly #pulse: Pulse;
+  readonly #results: ResultList;
+  readonly #side: TraceSide;
+  #candidateSide: SideInfo | null = null;
+  #differences: readonly SideDifference[] = [];
+  #adapter: Adapter | null = null;
+  #comparer: RunComparer | null = null;
+  #waiting: RunLine | null = null; // a run that begins with a state
+  #pending: OpLine[] = [];
+  #last: { n: number; op: string } = { n: 0, op: "boot" };
+  #isStopped = false;
+
+  constructor(options: CompareTraceOptions, reader: TraceReader) {
+    this.#options = options;
+    this.#reader = reader;
+    this.#candidate = new Candidate(options.start);
+    this.#pulse = new Pulse(options);
+    this.#results = new ResultList(options);
+    this.#side = new TraceSide(options.trace);
+  }
+
+  async run(): Promise<CompareResult> {
+    try {
+      await this.#readAll();
+    } catch (thrown) {
+      if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
+      if (this.#results.isEmpty && (this.#comparer?.operations ?? 0) === 0) throw thrown;
+      this.#results.fail(thrown, this.#comparer);
+    }
+    const truncated = this.#reader.truncated;
+    if (truncated !== null) this.#results.truncate(truncated, this.#comparer);
+    if (this.#reader.ignoredKeys > 0) this.#results.lenient();
+    this.#results.checkSelection(this.#options.trace);
+    const base = this.#side.info();
+    return this.#results.finish({
+      base,
+      candidate: this.#candidateSide,
+      differences: this.#differences,
+      isUnread: this.#isStopped && this.#options.first === true,
+    });
+  }
+
+  async dispose(): Promise<void> {
+    await this.#candidate.dispose();
+  }
+
+  async #readAll(): Promise<void> {
+    while (!this.#isStopped) {
+      const { lines } = await this.#reader.readBatch(BATCH_LINES);
+      if (lines.length === 0) return;
+      this.#side.header ??= this.#reader.header;
+      for (const line of lines) {
+        // Ordinary operations only gather; everything else waits for what gathered.
+        if (line.kind === "op") this.#gather(line);
+        else await this.#structure(line);
+        if (this.#isStopped) return;
+      }
+      await this.#flush();
+      if (this.#isFirstFound()) this.#stop();
+      if (this.#pulse.count(0)) await this.#pulse.breathe();
+    }
+  }
+
+  #gather(line: OpLine): void {
+    const comparer = this.#comparer;
+    if (comparer === null) return; // a run that was not chosen
+    if (comparer.isOver) comparer.operations += 1;
+    else this.#pending.push(line);
+  }
+
+  async #structure(line: Exclude<TraceLine, OpLine>): Promise<void> {
+    await this.#flush();
+    switch (line.kind) {
+      case "run":
+        await this.#startRun(line);
+        break;
+      case "state":
+        await this.#meetState(line);
+        break;
+      case "end":
+        await this.#endRun(line);
+        break;
+      case "trace":
+      case "call":
+      case "mark":
+        break;
+    }
+  }
+
+  async #startRun(line: RunLine): Promise<void> {
+    this.#results.saw(line.run);
+    if (this.#options.run !== undefined && line.run !== this.#options.run) return;
+    this.#side.run(line);
+    this.#pulse.run = line.run;
+    if ((line.starts_at ?? 0) > 0) this.#waiting = line;
+    else await this.#openRun(line, null);
+  }
+
+  async #openRun(line: RunLine, state: StateLine | null): Promise<void> {
+    const adapter = await this.#candidate.ready();
+    this.#shakeHands(adapter, line, state);
+    const parts = partsWith(line.digest_depth ?? null, adapter);
+    const comparer = new RunComparer(line.run, parts, this.#options.keep ?? KEEP);
+    this.#comparer = comparer;
+    const opening = {
+      run: line.run,
+      domain: line.domain,
+      config: line.config,
+      digestDepth: parts.digest ? (line.digest_depth ?? null) : null,
+    };
+    try {
+      await this.#candidate.open(state === null ? opening : { ...opening, state: state.state });
+      this.#adapter = adapter;
+    } catch (thrown) {
+      if (!(thrown instanceof CandidateError) || this.#results.isEmpty) throw thrown;
+      // It opened runs before: refusing this one is a finding.
+      const failure = { kind: "protocol" as const, message: thrown.message };
+      comparer.breakAfter(line.starts_at ?? 0, "boot", failure);
+      await this.#candidate.dispose();
+    }
+  }
+
+  #shakeHands(adapter: Adapter, line: RunLine, state: StateLine | null): void {
+    const name = this.#options.candidate;
+    if (!adapter.info.domains.includes(line.domain)) {
+      throw handshake(`${name} does not answer domain ${line.domain} of run ${line.run}`);
+    }
+    if (state !== null && !adapter.info.fromState) {
+      throw handshake(`${name} cannot start run ${line.run} from a state`);
+    }
+    const base = this.#side.info();
+    this.#candidateSide = adapterSide(name, adapter, base);
+    this.#differences = sideDifferences(base, this.#candidateSide);
+  }
+
+  async #flush(): Promise<void> {
+    const lines = this.#pending;
+    if (lines.length === 0) return;
+    this.#pending = [];
+    const comparer = this.#comparer;
+    const adapter = this.#adapter;
+    if (comparer === null || adapter === null) return;
+    this.#side.kinds(lines);
+    const isAnswered = this.#answeredKinds(adapter, lines);
+    const sent: Operation[] = [];
+    for (const { op, args } of lines) {
+      // an operation's name and arguments belong together as they stood on one line
+      if (isAnswered === null || isAnswered.has(op)) sent.push({ op, args } as Operation);
+    }
+    const { answers, failure } = await adapter.apply(sent);
+    let next = 0;
+    for (const line of lines) {
+      if (comparer.isOver) {
+        comparer.operations += 1;
+        continue;
+      }
+      this.#last = line;
+      if (isAnswered !== null && !isAnswered.has(line.op)) {
+        comparer.skip(line);
+        continue;
+      }
+      const answer = answers[next];
+      next += 1;
+      if (answer !== undefined) this.#compareOne(comparer, line, answer);
+      else if (failure !== null) comparer.break(line, failure);
+      else comparer.break(line, { kind: "protocol", message: "gave fewer answers than asked for" });
+    }
+    if (failure !== null) await this.#candidate.dispose();
+    if (this.#pulse.count(lines.length)) await this.#pulse.breathe();
+  }
+
+  #compareOne(comparer: RunComparer, line: OpLine, answer: Answer): void {
+    if (answer.err?.code !== "unsupported") {
+      comparer.compare(line, answer);
+      return;
+    }
+    const what = `${this.#options.candidate} does not answer ${line.op} (operation ${line.n} of run ${comparer.run})`;
+    if (this.#options.skipUnsupported !== true) {
+      throw handshake(`${what}; --skip-unsupported leaves it out and makes the verdict incomplete`);
+    }
+    comparer.skip(line);
+    if (line.op !== "boot") return;
+    comparer.incomplete = "the candidate does not answer boot for this configuration";
+    comparer.isLeft = true;
+  }
+
+  /** Null when the candidate answers every kind among the lines; refuses others unless they may be skipped. */
+  #answeredKinds(adapter: Adapter, lines: readonly OpLine[]): ReadonlySet<string> | null {
+    const known = new Set(adapter.info.ops);
+    const missing = new Set<string>();
+    for (const { op } of lines) if (!known.has(op)) missing.add(op);
+    if (missing.size === 0) return null;
+    if (this.#options.skipUnsupported === true) return known;
+    const list = [...missing].sort().join(", ");
+    throw handshake(
+      `${this.#options.candidate} does not answer ${list}, used by run ${this.#comparer?.run ?? ""};` +
+        " --skip-unsupported leaves them out and makes the verdict incomplete",
+    );
+  }
+
+  async #meetState(line: StateLine): Promise<void> {
+    const waiting = this.#waiting;
+    if (waiting !== null) {
+      this.#waiting = null;
+      await this.#openRun(waiting, line);
+      return;
+    }
+    const comparer = this.#comparer;
+    if (comparer === null || comparer.isOver || comparer.skipped > 0) return;
+    const state = (await this.#adapter?.state()) ?? null;
+    if (state === null) return;
+    const fields = stateDifferences(line.state, state);
+    if (fields.length > 0) comparer.differInState(line.n, this.#last.op, fields);
+  }
+
+  async #endRun(line: EndLine): Promise<void> {
+    const comparer = this.#comparer;
+    if (comparer === null) return;
+    if (comparer.isOver) await this.#candidate.leave();
+    else await this.#closeRun(comparer, line);
+    const isFirstFound = this.#isFirstFound();
+    this.#comparer = null;
+    this.#results.add(comparer);
+    this.#pulse.runs += 1;
+    // Nothing after the chosen run is of interest.
+    if (isFirstFound || this.#options.run !== undefined) this.#isStopped = true;
+  }
+
+  #isFirstFound(): boolean {
+    return this.#options.first === true && (this.#comparer?.divergence ?? null) !== null;
+  }
+
+  /** Stops inside a run: its verdict is known, and the rest of the trace is not read. */
+  #stop(): void {
+    const comparer = this.#comparer;
+    if (comparer !== null) this.#results.add(comparer);
+    this.#comparer = null;
+    this.#isStopped = true;
+  }
+
+  async #closeRun(comparer: RunComparer, line: EndLine): Promise<void> {
+    const { digest, failure } = await this.#candidate.close();
+    if (failure !== null) {
+      comparer.breakAfter(this.#last.n, this.#last.op, failure);
+      return;
+    }
+    const recorded = line.digest ?? null;
+    const isCompared = comparer.parts.digest && comparer.skipped === 0;
+    if (isCompared && recorded !== null && digest !== null && recorded !== digest) {
+      const fields = [{ path: "/end/digest", base: recorded, candidate: digest }];
+      comparer.differInState(this.#last.n, this.#last.op, fields);
+    }
+  }
+}
+
+function handshake(message: string): CandidateError {
+  return new CandidateError("candidate_handshake", message);
+}

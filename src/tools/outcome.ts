@@ -1,0 +1,170 @@
+// Results of the tools as data. Whoever prints them decides how they look; nothing here is text for a terminal.
+import type { UnifiedTraceError } from "../base/errors.js";
+import type { Answer, DigestDepth } from "../base/operations.js";
+import type { AdapterFailure } from "../adapter/adapter.js";
+
+/** How far a tool is; given to a callback now and then. @public */
+export interface Progress {
+  readonly runs: number; // finished
+  readonly operations: number; // in all runs
+  readonly run: string | null; // the one at hand
+}
+/** @public */
+export type OnProgress = (progress: Progress) => void;
+
+/** Verdict of a comparison, of one run or of all. @public */
+export type CompareVerdict = "equal" | "divergent" | "incomplete" | "invalid";
+
+/** What kind of difference was met first. @public */
+export type DivergenceKind =
+  | "result"
+  | "refusal"
+  | "effect"
+  | "state"
+  | "invariant"
+  | "crash"
+  | "hang"
+  | "protocol"
+  | "missing operation"
+  | "extra operation";
+
+/** One side of a comparison. @public */
+export interface SideInfo {
+  readonly spec: string; // what the user named: a file, `self`, `checkout:…`
+  readonly name: string;
+  readonly version: string;
+  readonly revision: string | null;
+  readonly dirty: boolean | null;
+  readonly formatVersion: number | null; // of a trace; null for an implementation
+  readonly digest: DigestDepth | null; // depth compared or recorded, null: none
+  readonly fx: boolean; // whether it tells its effects
+  readonly configHash: string | null; // of the first run
+  readonly pageSizes: readonly number[]; // of the runs looked at so far
+  readonly operationKinds: number; // kinds it answers, or kinds in the trace's first batch
+}
+
+/** A difference of the two sides found before replay. @public */
+export interface SideDifference {
+  readonly what: string; // "revision", "configuration of run …", "digests", …
+  readonly base: string;
+  readonly candidate: string;
+  readonly isLoss: boolean; // true: something is therefore not compared
+}
+
+/** One operation with what was answered. @public */
+export interface AnsweredOperation {
+  readonly n: number;
+  readonly op: string;
+  readonly args: unknown;
+  readonly answer: Answer | null;
+}
+
+/** One differing place inside two answers. `undefined`: that side has nothing there. @public */
+export interface FieldDifference {
+  readonly path: string; // JSON pointer from the answer, such as `/ok/pages/r1/full`
+  readonly base: unknown;
+  readonly candidate: unknown;
+}
+
+/** A component whose digests differ after the operation. @public */
+export interface ComponentDifference {
+  readonly component: string;
+  readonly base: string | null;
+  readonly candidate: string | null;
+}
+
+/** The first difference of a run. @public */
+export interface Divergence {
+  readonly n: number;
+  readonly op: string;
+  readonly args: unknown;
+  readonly kind: DivergenceKind;
+  readonly base: Answer | null;
+  readonly candidate: Answer | null;
+  readonly fields: readonly FieldDifference[];
+  readonly components: readonly ComponentDifference[]; // in the order of the digest
+  readonly failure: AdapterFailure | null; // crash, hang, protocol, invariant
+  readonly cause: { readonly n: number; readonly op: string } | null; // null where no digests tell
+  readonly before: readonly AnsweredOperation[]; // the last operations that agreed, oldest first
+}
+
+/** One run of a comparison. @public */
+export interface RunComparison {
+  readonly run: string;
+  readonly verdict: CompareVerdict;
+  readonly agreed: number; // operations that agreed
+  readonly operations: number; // operations of the run that were read
+  readonly skipped: number; // dropped on request because the candidate does not answer them
+  readonly agreedRefusals: number;
+  readonly divergence: Divergence | null;
+  readonly reproduce: string | null; // one command
+  readonly note: string | null; // why it is incomplete or invalid
+}
+
+/** @public */
+export interface CompareResult {
+  readonly verdict: CompareVerdict;
+  readonly mode: "exact";
+  readonly base: SideInfo | null; // null when the trace could not be read at all
+  readonly candidate: SideInfo | null;
+  readonly differences: readonly SideDifference[];
+  readonly runs: readonly RunComparison[];
+  readonly first: { readonly run: string; readonly n: number } | null; // smallest n over all runs
+  readonly operations: number; // really compared
+  readonly skipped: number;
+  readonly hidden: number; // differences that a mask hid
+  readonly unread: boolean; // stopped before the end of the input on request
+  readonly error: UnifiedTraceError | null; // what ended the comparison early
+}
+
+/** What `record` did. @public */
+export interface RecordResult {
+  readonly runs: number;
+  readonly operations: number;
+  readonly refusals: number;
+  readonly states: number;
+  readonly failure: { readonly run: string; readonly n: number; readonly failure: AdapterFailure } | null;
+  readonly counters: Readonly<Record<string, number>>; // summed over workloads
+}
+
+/** A broken promise met while replaying or running. @public */
+export interface Violation {
+  readonly run: string;
+  readonly n: number;
+  readonly op: string;
+  readonly args: unknown;
+  readonly failure: AdapterFailure;
+}
+
+/** @public */
+export interface ReplayResult {
+  readonly runs: number;
+  readonly operations: number;
+  readonly refusals: number;
+  readonly violations: readonly Violation[]; // one a run at most
+  readonly isPartial: boolean; // truncated input or unknown keys were accepted
+  readonly error: UnifiedTraceError | null;
+}
+
+/** @public */
+export type RunVerdict = "passed" | "failed" | "invalid" | "incomplete";
+
+/** One scenario on one configuration. @public */
+export interface ScenarioResult {
+  readonly name: string;
+  readonly config: string | null;
+  readonly file: string | null;
+  readonly verdict: RunVerdict;
+  readonly n: number | null; // the operation at fault
+  readonly op: string | null;
+  readonly message: string | null;
+  readonly operations: number;
+}
+
+/** @public */
+export interface RunResult {
+  readonly verdict: RunVerdict;
+  readonly scenarios: readonly ScenarioResult[];
+  readonly operations: number;
+  readonly counters: Readonly<Record<string, number>>;
+}

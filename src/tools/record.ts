@@ -1,0 +1,159 @@
+// Runs workloads on an implementation and writes what it was asked and what it answered. A generator sees each answer
+// before it gives the next operation, so operations go one by one.
+import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
+import { CandidateError, UsageError } from "../base/errors.js";
+import type { Answer, DigestDepth, Operation } from "../base/operations.js";
+import type { Producer } from "../trace/lines.js";
+import type { TraceWriter } from "../trace/writer.js";
+import type { Workload } from "../workload/workload.js";
+import { Candidate, givesDepth } from "./candidate.js";
+import type { StartAdapter } from "./candidate.js";
+import { Pulse } from "./pulse.js";
+import type { ToolControl } from "./pulse.js";
+import type { RecordResult } from "./outcome.js";
+
+/** @public */
+export interface RecordOptions extends ToolControl {
+  readonly workloads: Iterable<Workload>;
+  readonly start: StartAdapter;
+  readonly writer: TraceWriter; // left open; the caller commits or aborts
+  readonly producer: Producer;
+  readonly created?: string | null;
+  readonly note?: string | null;
+  readonly digestDepth: DigestDepth | null;
+  readonly stateEvery?: number; // a full state after every N-th operation
+  readonly intentFirst?: boolean; // a `call` line, flushed, before each call
+}
+
+/** Records every workload. A broken promise of the implementation ends it and is part of the result. @public */
+export async function record(options: RecordOptions): Promise<RecordResult> {
+  const recording = new Recording(options);
+  try {
+    return await recording.run();
+  } finally {
+    await recording.dispose();
+  }
+}
+
+class Recording {
+  readonly #options: RecordOptions;
+  readonly #candidate: Candidate;
+  readonly #pulse: Pulse;
+  readonly #counters = new Map<string, number>();
+  #refusals = 0;
+  #states = 0;
+  #failure: RecordResult["failure"] = null;
+
+  constructor(options: RecordOptions) {
+    this.#options = options;
+    this.#candidate = new Candidate(options.start);
+    this.#pulse = new Pulse(options);
+  }
+
+  async run(): Promise<RecordResult> {
+    const { workloads, writer, producer, created, note } = this.#options;
+    await this.#candidate.ready(); // one that cannot be started leaves no file
+    writer.header(producer, { created: created ?? null, note: note ?? null });
+    for (const workload of workloads) {
+      await this.#record(workload);
+      this.#pulse.runs += 1;
+      for (const [name, count] of Object.entries(workload.counters ?? {})) {
+        this.#counters.set(name, (this.#counters.get(name) ?? 0) + count);
+      }
+      if (this.#failure !== null || writer.closed) break;
+    }
+    if (this.#pulse.operations === 0) throw new UsageError("nothing was selected to record");
+    return {
+      runs: this.#pulse.runs,
+      operations: this.#pulse.operations,
+      refusals: this.#refusals,
+      states: this.#states,
+      failure: this.#failure,
+      counters: Object.fromEntries(this.#counters),
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#candidate.dispose();
+  }
+
+  async #record(workload: Workload): Promise<void> {
+    const { writer, digestDepth } = this.#options;
+    const { run, config, source } = workload;
+    this.#pulse.run = run;
+    const adapter = await this.#candidate.ready();
+    const depth = this.#depthOf(adapter, digestDepth);
+    await this.#candidate.open({ run, domain: "kv", config, digestDepth: depth });
+    writer.run({ run, domain: "kv", config, source, digest_depth: depth });
+    const count = await this.#operations(workload, adapter);
+    if (count === null) return;
+    const { digest, failure } = await this.#candidate.close();
+    if (failure !== null) this.#fail(run, count - 1, failure);
+    else writer.end(run, count, digest);
+  }
+
+  // The number of operations, null when the implementation broke.
+  async #operations(workload: Workload, adapter: Adapter): Promise<number | null> {
+    const { writer, intentFirst } = this.#options;
+    let n = 0;
+    let answer: Answer | null = null;
+    for (;;) {
+      const step = workload.next(answer);
+      if (step === null || writer.closed) return n;
+      if ("mark" in step) {
+        writer.mark(n, step.mark);
+        answer = null;
+        continue;
+      }
+      if (intentFirst === true) {
+        writer.call(n, step.operation);
+        writer.flush();
+      }
+      const { answers, failure } = await adapter.apply([step.operation]);
+      const given = answers[0];
+      if (given === undefined || failure !== null) {
+        this.#fail(workload.run, n, failure ?? NO_ANSWER);
+        return null;
+      }
+      this.#write(workload.run, n, step.operation, given);
+      if (this.#isStateDue(n)) await this.#writeState(n, adapter);
+      answer = given;
+      n += 1;
+      if (this.#pulse.count(1)) await this.#pulse.breathe();
+    }
+  }
+
+  #write(run: string, n: number, operation: Operation, answer: Answer): void {
+    if (answer.err?.code === "unsupported") {
+      const what = `does not answer ${operation.op} (operation ${n} of run ${run})`;
+      throw new CandidateError("candidate_handshake", `the implementation ${what}`);
+    }
+    if (answer.err !== undefined) this.#refusals += 1;
+    this.#options.writer.op(n, operation, answer);
+  }
+
+  #isStateDue(n: number): boolean {
+    const every = this.#options.stateEvery;
+    return every !== undefined && (n + 1) % every === 0;
+  }
+
+  async #writeState(n: number, adapter: Adapter): Promise<void> {
+    const state = await adapter.state();
+    if (state === null) {
+      throw new UsageError("--state: this implementation gives no full state; leave the flag out");
+    }
+    this.#options.writer.state(n, state);
+    this.#states += 1;
+  }
+
+  #depthOf(adapter: Adapter, wanted: DigestDepth | null): DigestDepth | null {
+    if (wanted === null || givesDepth(adapter.info.digest, wanted)) return wanted;
+    return adapter.info.digest;
+  }
+
+  #fail(run: string, n: number, failure: AdapterFailure): void {
+    this.#failure = { run, n, failure };
+  }
+}
+
+const NO_ANSWER: AdapterFailure = { kind: "protocol", message: "gave no answer" };

@@ -1,0 +1,233 @@
+// Runs scenarios against what they expect and what must hold at their end: the entry of a CI.
+import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
+import { CandidateError } from "../base/errors.js";
+import type { Answer, DigestDepth, Operation } from "../base/operations.js";
+import type { State } from "../base/state.js";
+import {
+  checkFinally,
+  differenceFromBoot,
+  matchExpectation,
+  scenarioWorkload,
+} from "../workload/scenario.js";
+import type { Mismatch, Scenario, ScenarioWorkload } from "../workload/scenario.js";
+import { Candidate, givesDepth } from "./candidate.js";
+import type { StartAdapter } from "./candidate.js";
+import { LawChecker } from "./laws.js";
+import { Pulse } from "./pulse.js";
+import type { ToolControl } from "./pulse.js";
+import type { RunResult, RunVerdict, ScenarioResult } from "./outcome.js";
+
+const DEPTH: DigestDepth = "layout"; // shows that a refusal or a question changed something
+
+/** @public */
+export interface RunScenariosOptions extends ToolControl {
+  readonly scenarios: readonly Scenario[];
+  readonly start: StartAdapter;
+  /** Only this configuration; null: every one that a scenario names. */
+  readonly config?: string | null;
+}
+
+/** Why an operation or the end of a scenario is at fault. */
+interface Fault {
+  readonly verdict: RunVerdict;
+  readonly n: number | null;
+  readonly op: string | null;
+  readonly message: string;
+}
+
+/** Runs every scenario on every configuration it names. @public */
+export async function runScenarios(options: RunScenariosOptions): Promise<RunResult> {
+  const candidate = new Candidate(options.start);
+  const pulse = new Pulse(options);
+  const results: ScenarioResult[] = [];
+  try {
+    await candidate.ready();
+    for (const scenario of options.scenarios) {
+      for (const [config] of scenario.configs) {
+        if (options.config != null && config !== options.config) continue;
+        results.push(await runOne(scenario, config, candidate, pulse));
+        pulse.runs += 1;
+      }
+    }
+  } finally {
+    await candidate.dispose();
+  }
+  return {
+    verdict: overall(results),
+    scenarios: results,
+    operations: pulse.operations,
+    counters: {},
+  };
+}
+
+async function runOne(
+  scenario: Scenario,
+  config: string | null,
+  candidate: Candidate,
+  pulse: Pulse,
+): Promise<ScenarioResult> {
+  const before = pulse.operations;
+  const { name, file, invalid } = scenario;
+  const shown = { name, config, file };
+  if (invalid !== null) {
+    const op = scenario.ops[invalid.index]?.operation.op ?? null;
+    return fromFault(shown, 0, fault("invalid", invalid.index, op, invalid.message));
+  }
+  const workload = scenarioWorkload(scenario, config);
+  pulse.run = workload.run;
+  let found: Fault | null;
+  try {
+    const adapter = await candidate.ready();
+    const run = new ScenarioRun(scenario, workload, adapter, pulse);
+    await candidate.open(run.opening);
+    found = (await run.operations()) ?? (await run.atEnd());
+    if (run.isBroken) await candidate.dispose();
+    else {
+      const { failure } = await candidate.close();
+      found ??= failure === null ? null : broken(run.last, failure);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof CandidateError)) throw thrown;
+    // It lacks an operation or refuses the configuration: nothing is proved, nothing is wrong.
+    await candidate.dispose();
+    found = fault("incomplete", null, null, thrown.message);
+  }
+  return fromFault(shown, pulse.operations - before, found);
+}
+
+/** One scenario on one configuration. */
+class ScenarioRun {
+  readonly #scenario: Scenario;
+  readonly #workload: ScenarioWorkload;
+  readonly #adapter: Adapter;
+  readonly #pulse: Pulse;
+  readonly #laws = new LawChecker();
+  #boot: State | null = null;
+  #isDraining = false;
+  isBroken = false;
+  last: { readonly n: number; readonly op: string } = { n: 0, op: "boot" };
+
+  constructor(scenario: Scenario, workload: ScenarioWorkload, adapter: Adapter, pulse: Pulse) {
+    this.#scenario = scenario;
+    this.#workload = workload;
+    this.#adapter = adapter;
+    this.#pulse = pulse;
+  }
+
+  get opening(): Parameters<Adapter["open"]>[0] {
+    const { run, config } = this.#workload;
+    const digestDepth = givesDepth(this.#adapter.info.digest, DEPTH) ? DEPTH : null;
+    return { run, domain: "kv", config, digestDepth };
+  }
+
+  /** Runs all operations, the drain included. */
+  async operations(): Promise<Fault | null> {
+    let answer: Answer | null = null;
+    for (let n = 0; ; ) {
+      const step = this.#workload.next(answer);
+      if (step === null) return this.#isDraining ? null : this.#finally();
+      answer = null;
+      if ("mark" in step) continue;
+      if (this.#workload.drainsFrom !== null && !this.#isDraining) {
+        const early = await this.#finally();
+        if (early !== null) return early;
+        this.#isDraining = true;
+      }
+      const { operation } = step;
+      this.last = { n, op: operation.op };
+      const { answers, failure } = await this.#adapter.apply([operation]);
+      this.#pulse.count(1);
+      answer = answers[0] ?? null;
+      if (answer === null || failure !== null) {
+        this.isBroken = true;
+        return broken(this.last, failure ?? { kind: "protocol", message: "gave no answer" });
+      }
+      const wrong = await this.#judge(n, operation, answer);
+      if (wrong !== null) return wrong;
+      if (n === 0) this.#boot = await this.#adapter.state();
+      n += 1;
+    }
+  }
+
+  /** Checks the state after the drain. */
+  async atEnd(): Promise<Fault | null> {
+    await this.#pulse.breathe();
+    if (!this.#isDraining || this.#boot === null) return null;
+    const drained = await this.#adapter.state();
+    if (drained === null) return null;
+    const mismatch = differenceFromBoot(this.#boot, drained);
+    if (mismatch === null) return null;
+    return fault("failed", this.last.n, null, `the drain did not end in the boot state: ${text(mismatch)}`);
+  }
+
+  async #judge(n: number, operation: Operation, answer: Answer): Promise<Fault | null> {
+    const { op } = operation;
+    if (answer.err?.code === "unsupported") {
+      return fault("incomplete", n, op, `the implementation does not answer ${op}`);
+    }
+    const expectation = this.#workload.expectation(n);
+    const needsState = expectation?.state !== undefined;
+    const state = needsState ? await this.#adapter.state() : null;
+    if (needsState && state === null) {
+      return fault("incomplete", n, op, "a state is expected, but the implementation gives none");
+    }
+    const mismatch = matchExpectation(expectation, answer, state);
+    if (mismatch !== null) return fault("failed", n, op, text(mismatch));
+    const law = this.#laws.check(operation, answer);
+    return law === null ? null : fault("failed", n, op, law.message);
+  }
+
+  // `quiescent` and `ledger` hold as the operations left it, before the drain.
+  async #finally(): Promise<Fault | null> {
+    const { quiescent, ledger } = this.#scenario.finally;
+    if (quiescent !== true && ledger === undefined) return null;
+    const state = await this.#adapter.state();
+    const { n } = this.last;
+    if (state === null) {
+      const open = this.#workload.unsettled();
+      if (quiescent === true && open.length > 0) {
+        return fault("failed", n, null, `at the end: still open: ${open.join(", ")}`);
+      }
+      if (ledger === undefined) return null;
+      return fault("incomplete", n, null, "ledger needs a state, but the implementation gives none");
+    }
+    const mismatch = checkFinally(this.#scenario, state);
+    if (mismatch === null) return null;
+    return fault("failed", n, null, `at the end: ${text(mismatch)}`);
+  }
+}
+
+function text({ path, expected, got }: Mismatch): string {
+  return `${path}: expected ${shown(expected)}, got ${shown(got)}`;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "nothing" : JSON.stringify(value);
+}
+
+function fault(verdict: RunVerdict, n: number | null, op: string | null, message: string): Fault {
+  return { verdict, n, op, message };
+}
+
+function broken(last: { readonly n: number; readonly op: string }, failure: AdapterFailure): Fault {
+  return fault("failed", last.n, last.op, `${failure.kind}: ${failure.message}`);
+}
+
+function fromFault(
+  scenario: Pick<ScenarioResult, "name" | "config" | "file">,
+  operations: number,
+  found: Fault | null,
+): ScenarioResult {
+  const { verdict, n, op, message } = found ?? {
+    verdict: "passed" as const,
+    n: null,
+    op: null,
+    message: null,
+  };
+  return { ...scenario, verdict, n, op, message, operations };
+}
+
+function overall(results: readonly ScenarioResult[]): RunVerdict {
+  const order: readonly RunVerdict[] = ["failed", "invalid", "incomplete"];
+  return order.find((verdict) => results.some((one) => one.verdict === verdict)) ?? "passed";
+}

@@ -1,0 +1,87 @@
+// Walks a trace run by run and line by line, for work that reads two traces in step.
+import type { HeaderLine, RunLine, TraceLine } from "../trace/lines.js";
+import type { ReaderOptions, TraceReader, Truncation } from "../trace/reader.js";
+import { openTrace } from "../trace/reader.js";
+
+const BATCH_LINES = 256;
+
+/** A place in a trace. Close it after use. @internal */
+export class TraceCursor {
+  readonly path: string;
+  readonly #reader: TraceReader;
+  #lines: readonly TraceLine[] = [];
+  #index = 0;
+  #atEnd = false;
+  runsPassed = 0; // runs taken or skipped so far
+
+  private constructor(path: string, reader: TraceReader) {
+    this.path = path;
+    this.#reader = reader;
+  }
+
+  static async open(path: string, options: ReaderOptions): Promise<TraceCursor> {
+    return new TraceCursor(path, await openTrace(path, options));
+  }
+
+  get header(): HeaderLine | null {
+    return this.#reader.header;
+  }
+  get truncated(): Truncation | null {
+    return this.#reader.truncated;
+  }
+  get ignoredKeys(): number {
+    return this.#reader.ignoredKeys;
+  }
+
+  /** The line at hand, null at the end of the trace. `take` goes past it. */
+  async peek(): Promise<TraceLine | null> {
+    while (this.#index >= this.#lines.length) {
+      if (this.#atEnd) return null;
+      const { lines } = await this.#reader.readBatch(BATCH_LINES);
+      this.#atEnd = lines.length === 0;
+      this.#lines = lines;
+      this.#index = 0;
+    }
+    return this.#lines[this.#index] ?? null;
+  }
+
+  take(): void {
+    this.#index += 1;
+  }
+
+  /** Goes to the next `run` line and past it; null at the end. */
+  async nextRun(): Promise<RunLine | null> {
+    for (;;) {
+      const line = await this.peek();
+      if (line === null) return null;
+      this.take();
+      if (line.kind !== "run") continue;
+      this.runsPassed += 1;
+      return line;
+    }
+  }
+
+  /** Up to `count` operations of the run at hand; fewer only at its end. What stands between them is passed over. */
+  async operations(count: number): Promise<Extract<TraceLine, { kind: "op" }>[]> {
+    const found: Extract<TraceLine, { kind: "op" }>[] = [];
+    while (found.length < count) {
+      const line = await this.peek();
+      if (line === null || line.kind === "run" || line.kind === "end") break;
+      if (line.kind === "op") found.push(line);
+      this.take();
+    }
+    return found;
+  }
+
+  /** The `end` line of the run at hand if it is next. */
+  async end(): Promise<Extract<TraceLine, { kind: "end" }> | null> {
+    const line = await this.peek();
+    if (line?.kind !== "end") return null;
+    this.take();
+    return line;
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+  }
+}
