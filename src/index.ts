@@ -1,0 +1,65 @@
+// The public API: re-exports only. What is not here is internal and may change without notice.
+
+// Words that every part shares.
+export type * from "./base/effects.js";
+export type * from "./base/operations.js";
+export type * from "./base/state.js";
+export {
+  CandidateError,
+  EnvironmentError,
+  ERROR_CODES,
+  InputError,
+  InternalError,
+  UnifiedTraceError,
+  UsageError,
+} from "./base/errors.js";
+export type { ErrorCode, ErrorPlace } from "./base/errors.js";
+export { EXIT, worstExit } from "./base/exit-codes.js";
+export type { ExitCode } from "./base/exit-codes.js";
+export { countOf, expand, idsOf, toExtents } from "./base/extents.js";
+
+// Traces.
+export type * from "./trace/lines.js";
+export { openTrace } from "./trace/reader.js";
+export type { LineBatch, ReaderOptions, TraceReader, Truncation } from "./trace/reader.js";
+export { createTraceWriter } from "./trace/writer.js";
+export type { TraceWriter, WriterOptions } from "./trace/writer.js";
+export { validateTrace } from "./trace/validate.js";
+export type { TraceSummary } from "./trace/validate.js";
+
+// The allocator and the ways to drive it or any other.
+export { KV_OPERATIONS, KVStorage } from "./kv/storage.js";
+export type { StorageOptions } from "./kv/storage.js";
+export type * from "./adapter/adapter.js";
+export type {
+  ImplementationModule,
+  ModuleContext,
+  ModuleImplementation,
+} from "./adapter/module-contract.js";
+export { openAdapter } from "./adapter/open-adapter.js";
+export type { OpenAdapterOptions } from "./adapter/open-adapter.js";
+
+// Workloads.
+export type * from "./workload/workload.js";
+export { loadConfigs } from "./workload/configs.js";
+export { openRequestTrace } from "./workload/request-traces.js";
+export { loadScenarios, scenarioWorkload } from "./workload/scenario.js";
+export { seededWorkload } from "./workload/seeded.js";
+export { servingWorkload } from "./workload/serving.js";
+
+// The tools: results are data.
+export type * from "./tools/outcome.js";
+export { compareFiles } from "./tools/compare-files.js";
+export type { CompareFilesOptions } from "./tools/compare-files.js";
+export { compareTrace } from "./tools/compare-trace.js";
+export type { CompareChoices, CompareTraceOptions } from "./tools/compare-trace.js";
+export { record } from "./tools/record.js";
+export type { RecordOptions } from "./tools/record.js";
+export { replayTrace } from "./tools/replay.js";
+export type { ReplayOptions } from "./tools/replay.js";
+export { runScenarios } from "./tools/run-scenarios.js";
+export type { RunScenariosOptions } from "./tools/run-scenarios.js";
+export { runWorkloads } from "./tools/run-workload.js";
+export type { RunWorkloadsOptions } from "./tools/run-workload.js";
+export { traceStats } from "./tools/stats.js";
+export type { StatsOptions, TraceStats } from "./tools/stats.js";
