@@ -6,7 +6,8 @@ function reply(line) {
   const message = JSON.parse(line);
   if (message.n !== undefined) return `{"n":${message.n},"ok":{}}\n`;
   if (message.open) return `{"opened":{"run":${JSON.stringify(message.open.run)}}}\n`;
-  if (message.close) return `{"closed":{"run":${JSON.stringify(message.close.run)},"digest":null}}\n`;
+  if (message.close)
+    return `{"closed":{"run":${JSON.stringify(message.close.run)},"digest":null}}\n`;
   if (message.state) return `{"state":{}}\n`;
   return `{"hello":{"protocol":1,"name":"echo","version":"1","domains":["kv","heap"],"ops":${ops},"digest":null,"fx":false}}\n`;
 }

@@ -11,18 +11,15 @@ import type {
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import type { Device, VerifyPolicy } from "../device/device.js";
-import { openDevice } from "../device/open-device.js";
+import { type DeviceKind, openDevice } from "../device/open-device.js";
 import { KV_OPERATIONS, KVStorage } from "../kv/storage.js";
 import type { Adapter, AdapterFailure, AdapterInfo, ApplyResult, RunOpening } from "./adapter.js";
 import { readOwnVersion } from "./checkout.js";
 import { oneLine } from "./protocol.js";
 
-/** The devices of `self:…`; `none` carries nothing out. @public */
-export type SelfDevice = "model" | "none";
-
 /** @public */
 export interface InProcessOptions {
-  readonly device?: SelfDevice; // default model
+  readonly device?: DeviceKind; // default model
   readonly verify?: VerifyPolicy; // default touched
   readonly revision?: string | null; // commit of this checkout, where the caller knows it
   readonly dirty?: boolean | null;
@@ -32,7 +29,7 @@ export interface InProcessOptions {
 export class InProcessAdapter implements Adapter {
   readonly info: AdapterInfo;
   readonly windowSize = 256;
-  readonly #deviceKind: SelfDevice;
+  readonly #deviceKind: DeviceKind;
   readonly #verify: VerifyPolicy;
   #storage: KVStorage | null = null;
   #config: DirectConfig | null = null;
@@ -40,10 +37,13 @@ export class InProcessAdapter implements Adapter {
   #contents: ((band: string) => Lanes) | undefined; // only for digests of depth deep
   #hasDigests = false;
   #isDeep = false;
+  #isBooted = false; // there is a state to tell
 
+  /** Throws `EnvironmentError` for a device that this machine or build lacks. */
   constructor(options: InProcessOptions = {}) {
     this.#deviceKind = options.device ?? "model";
     this.#verify = options.verify ?? "touched";
+    openDevice(this.#deviceKind, { verify: this.#verify }); // only to learn whether it is there
     this.info = {
       name: "unified-trace",
       version: readOwnVersion(),
@@ -73,12 +73,8 @@ export class InProcessAdapter implements Adapter {
     this.#hasDigests = digestDepth !== null;
     this.#config = config;
     this.#storage = new KVStorage(config, { digestDepth });
-    if (state === undefined) return;
-    const boot = this.#storage.apply({ op: "boot", args: {} });
-    if (boot.err !== undefined)
-      throw unsupported(`going on from a state: boot answers ${boot.err.code};`);
-    this.#storage.load(state);
-    this.#config = null; // so that no boot opens a device
+    this.#isBooted = false;
+    if (state !== undefined) this.#load(this.#storage, config, state);
   }
 
   async apply(operations: readonly Operation[]): Promise<ApplyResult> {
@@ -96,7 +92,7 @@ export class InProcessAdapter implements Adapter {
   }
 
   async state(): Promise<State | null> {
-    return this.#storage?.state() ?? null;
+    return this.#isBooted ? (this.#storage?.state() ?? null) : null;
   }
 
   async close(): Promise<{
@@ -132,7 +128,7 @@ export class InProcessAdapter implements Adapter {
     const answer = storage.apply(operation);
     if (answer.err?.code === "unsupported") throw unsupportedOperation(operation, answer);
     if (answer.err === undefined) {
-      if (operation.op === "boot") this.#openDevice(answer.ok as BootOk); // the result of an operation "boot"
+      if (operation.op === "boot") this.#boot(answer.ok as BootOk); // what boot answers
       const violation = this.#device?.apply(operation, answer) ?? null;
       if (violation !== null) return invariant(violation.check, violation.message);
     }
@@ -141,10 +137,26 @@ export class InProcessAdapter implements Adapter {
     return null;
   }
 
-  #openDevice(boot: BootOk): void {
+  #load(storage: KVStorage, config: DirectConfig, state: State): void {
+    // A storage that was refused at boot cannot load; one to throw away tells.
+    const boot = new KVStorage(config, { digestDepth: null }).apply({ op: "boot", args: {} });
+    if (boot.err !== undefined) {
+      throw unsupported(`going on from a state where boot answers ${boot.err.code}`);
+    }
+    try {
+      storage.load(state);
+    } catch (error) {
+      const { message } = failureOf(error);
+      throw new CandidateError("candidate_handshake", `the state cannot be loaded: ${message}`);
+    }
+    this.#isBooted = true;
+  }
+
+  #boot(boot: BootOk): void {
+    this.#isBooted = true;
     const config = this.#config;
-    if (this.#deviceKind === "none" || config === null) return;
     const device = openDevice(this.#deviceKind, { verify: this.#verify });
+    if (device === null || config === null) return;
     device.open(config, boot);
     this.#device = device;
     this.#contents = this.#isDeep ? (band) => device.contents(band) : undefined;
@@ -162,16 +174,14 @@ function isDirect(config: RunConfig): config is DirectConfig {
 }
 
 function unsupported(what: string): CandidateError {
-  return new CandidateError(
-    "candidate_handshake",
-    `${what} is not supported by unified-trace ${readOwnVersion()}`,
-  );
+  const who = `unified-trace ${readOwnVersion()}`;
+  return new CandidateError("candidate_handshake", `${who} does not support ${what}`);
 }
 
 function unsupportedOperation(operation: KvOperation, answer: Answer): CandidateError {
-  const detail = answer.err?.message;
+  const detail = oneLine(answer.err?.message ?? "");
   return unsupported(
-    `operation ${operation.op}${detail === undefined ? "" : ` (${oneLine(detail)})`}`,
+    `operation ${operation.op} as it is asked${detail === "" ? "" : `: ${detail}`}`,
   );
 }
 

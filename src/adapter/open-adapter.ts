@@ -1,8 +1,9 @@
 // The words after `--impl` and `--candidate`: which implementation is meant, and starting it.
-import { EnvironmentError, UsageError } from "../base/errors.js";
+import { UsageError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
 import type { VerifyPolicy } from "../device/device.js";
-import { KV_OPERATIONS } from "../kv/storage.js";
+import { DEVICE_KINDS } from "../device/open-device.js";
+import { operationNames } from "../trace/operation-table.js";
 import type { Adapter } from "./adapter.js";
 import { openCheckoutAdapter, readOwnVersion } from "./checkout.js";
 import { InProcessAdapter } from "./in-process.js";
@@ -12,7 +13,6 @@ import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
 
 const KINDS = ["self", "checkout", "module", "cmd"] as const;
 const LATER_KINDS = ["ref", "reference"];
-const DEVICES = ["model", "none", "host", "cuda"];
 const FORMS = "self, self:DEVICE, checkout:PATH, module:FILE or cmd:COMMAND";
 
 /** Choices for any implementation; each kind takes what concerns it. @public */
@@ -42,9 +42,9 @@ export function parseAdapterSpec(spec: string): AdapterSpec {
   if (kind === "self" ? colon >= 0 && target === "" : target.trim() === "") {
     throw new UsageError(`${spec} names nothing after its kind; expected ${FORMS}`, FORMS);
   }
-  if (kind === "self" && target !== "" && !DEVICES.includes(target)) {
+  if (kind === "self" && target !== "" && !DEVICE_KINDS.some((known) => known === target)) {
     throw new UsageError(
-      `unknown device ${JSON.stringify(target)} in ${spec}${meant(target, DEVICES)}; expected one of ${DEVICES.join(", ")}`,
+      `unknown device ${JSON.stringify(target)} in ${spec}${meant(target, DEVICE_KINDS)}; expected one of ${DEVICE_KINDS.join(", ")}`,
     );
   }
   return { kind, target };
@@ -66,22 +66,17 @@ export async function openAdapter(
     case "checkout":
       return openCheckoutAdapter(target, withVersion);
     case "module":
-      return openModuleAdapter(target, { ...withVersion, ops: KV_OPERATIONS });
+      return openModuleAdapter(target, { ...withVersion, ops: operationNames("kv") });
     case "cmd":
       return openProcessAdapter(target, withVersion);
   }
 }
 
 function openSelf(device: string, options: OpenAdapterOptions): Adapter {
-  if (device === "host" || device === "cuda") {
-    throw new EnvironmentError(
-      "device_unavailable",
-      `the ${device} device is not available in this version; use self or self:none`,
-    );
-  }
   const { verify, revision, dirty } = options;
+  const kind = DEVICE_KINDS.find((known) => known === device) ?? "model"; // "" is plain `self`
   return new InProcessAdapter({
-    device: device === "none" ? "none" : "model",
+    device: kind,
     revision: revision ?? null,
     dirty: dirty ?? null,
     ...(verify === undefined ? {} : { verify }),

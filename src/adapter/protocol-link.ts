@@ -81,7 +81,12 @@ export class ProtocolLink {
     });
     const { label, toolVersion, startTimeoutMs } = this.#options;
     const hello = { protocol: PROTOCOL_VERSION, tool: "unified-trace", version: toolVersion };
-    const reply = await this.#ask({ hello }, startTimeoutMs, "hello", () => null);
+    const reply = await this.#ask({ hello }, startTimeoutMs, "hello", () => null).catch(
+      async (error: unknown) => {
+        await this.stop("kill"); // it said why it refuses
+        throw error;
+      },
+    );
     if (reply === null) throw await this.#handshakeError("its hello");
     if (reply.protocol !== PROTOCOL_VERSION) {
       await this.stop("kill");
@@ -277,10 +282,9 @@ export class ProtocolLink {
     else this.#fail("protocol", `wrote ${quoteLine(line)} when nothing was asked`);
   }
 
-  #refuse(reply: Extract<Reply, { kind: "error" }>): void {
-    this.#reject(
-      new CandidateError("candidate_handshake", `${this.#options.label} refused: ${reply.message}`),
-    );
+  #refuse({ code, message }: Extract<Reply, { kind: "error" }>): void {
+    const ownCode = code === "candidate_start" ? code : "candidate_handshake";
+    this.#reject(new CandidateError(ownCode, `${this.#options.label}: ${message}`));
   }
 
   #reject(error: CandidateError): void {

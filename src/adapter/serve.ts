@@ -7,6 +7,7 @@ import { nearestWord } from "../base/nearest.js";
 import type { Answer, Operation } from "../base/operations.js";
 import type { Adapter, AdapterFailure, RunOpening } from "./adapter.js";
 import { LineSplitter } from "./line-splitter.js";
+import { RequestChecks } from "./request-checks.js";
 import {
   encodeAnswer,
   encodeInfo,
@@ -33,12 +34,21 @@ export interface ServeOptions {
   readonly output: Writable;
   /** Makes what is served; called once, at the hello. It is disposed of at the end. */
   readonly makeImplementation: () => Adapter | Promise<Adapter>;
+  /** Whether configurations and arguments are checked against the operation table. Default true. */
+  readonly checksArguments?: boolean;
+}
+
+/** What may be wrong inside a message; one line, null for nothing. @internal */
+export interface Checks {
+  openingProblem(opening: RunOpening): string | null;
+  operationProblem(operation: Operation): string | null;
 }
 
 /** Serves until the input ends or a line is bad. A reader that went away ends it quietly. @public */
 export async function serveProtocol(options: ServeOptions): Promise<ServeResult> {
   const { input, output, makeImplementation } = options;
-  const session = new ServeSession(makeImplementation);
+  const checks = options.checksArguments === false ? null : new RequestChecks();
+  const session = new ServeSession(makeImplementation, checks);
   const splitter = new LineSplitter(LINE_BYTES_MAX);
   let isClosed = false;
   const onClosed = (): void => {
@@ -81,14 +91,16 @@ function written(output: Writable, text: string): Promise<void> {
 /** The protocol's state machine on the side of the implementation: lines in, the text of the replies out. @internal */
 export class ServeSession {
   readonly #make: () => Adapter | Promise<Adapter>;
+  readonly #checks: Checks | null;
   #adapter: Adapter | null = null;
   #ops: ReadonlySet<string> = new Set();
   #opening: RunOpening | null = null;
   #next = 0;
   #result: ServeResult | null = null;
 
-  constructor(makeImplementation: () => Adapter | Promise<Adapter>) {
+  constructor(makeImplementation: () => Adapter | Promise<Adapter>, checks: Checks | null = null) {
     this.#make = makeImplementation;
+    this.#checks = checks;
   }
 
   /** Why serving has to stop, or null. */
@@ -144,10 +156,13 @@ export class ServeSession {
     const { n, operation } = request;
     if (n !== this.#next + waiting)
       return `operation ${n} where operation ${this.#next + waiting} is next`;
-    if (this.#ops.has(operation.op)) return null;
-    const nearest = nearestWord(operation.op, this.#ops);
-    const hint = nearest === null ? "" : ` (did you mean "${nearest}"?)`;
-    return `operation ${n} is of a kind that is not answered here: "${operation.op}"${hint}`;
+    if (!this.#ops.has(operation.op)) {
+      const nearest = nearestWord(operation.op, this.#ops);
+      const hint = nearest === null ? "" : ` (did you mean "${nearest}"?)`;
+      return `operation ${n} is of a kind that is not answered here: "${operation.op}"${hint}`;
+    }
+    const problem = this.#checks?.operationProblem(operation) ?? null;
+    return problem === null ? null : `operation ${n} (${operation.op}): ${problem}`;
   }
 
   async #apply(batch: readonly Operation[]): Promise<string> {
@@ -180,10 +195,7 @@ export class ServeSession {
         case "hello":
           return await this.#hello(request.protocol);
         case "open":
-          await this.#adapter?.open(request.opening);
-          this.#opening = request.opening;
-          this.#next = 0;
-          return encodeLine({ opened: { run: request.opening.run } });
+          return await this.#open(request.opening);
         case "state":
           return encodeLine({ state: (await this.#adapter?.state()) ?? null });
         case "close":
@@ -207,6 +219,15 @@ export class ServeSession {
     this.#adapter = await this.#make();
     this.#ops = new Set(this.#adapter.info.ops);
     return encodeInfo(this.#adapter.info);
+  }
+
+  async #open(opening: RunOpening): Promise<string> {
+    const problem = this.#checks?.openingProblem(opening) ?? null;
+    if (problem !== null) return errorLine("config", problem);
+    await this.#adapter?.open(opening);
+    this.#opening = opening;
+    this.#next = 0;
+    return encodeLine({ opened: { run: opening.run } });
   }
 
   async #close(run: string): Promise<string> {
