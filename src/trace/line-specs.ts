@@ -133,7 +133,7 @@ function runLine(domain: Domain, config: AnySpec): AnySpec {
 
 /** Opens a run, by domain. @public */
 export const RUN_LINES: Readonly<Record<Domain, AnySpec>> = {
-  kv: runLine("kv", either(DIRECT_CONFIG, MODEL_CONFIG)),
+  kv: runLine("kv", either(MODEL_CONFIG, DIRECT_CONFIG)),
   heap: runLine("heap", map("any", ANYTHING)),
 };
 

@@ -1,6 +1,12 @@
 // Reads a trace: bytes in, validated lines out, with memory independent of the file's length.
-import { InternalError } from "../base/errors.js";
+import { InputError } from "../base/errors.js";
 import type { HeaderLine, TraceLine } from "./lines.js";
+import { LineParser } from "./parse-line.js";
+import { LineFeed } from "./reader-lines.js";
+import type { ByteSource } from "./reader-source.js";
+import { openSource } from "./reader-source.js";
+import { LineScan } from "./scan.js";
+import { TraceStructure } from "./structure.js";
 
 /** @public */
 export interface ReaderOptions {
@@ -8,16 +14,16 @@ export interface ReaderOptions {
   readonly maxDepth?: number; // nesting, default 64
   readonly lenient?: boolean; // unknown keys are dropped and counted instead of refused
   readonly acceptTruncated?: boolean; // a truncated file gives its complete prefix instead of an error
-  readonly validate?: boolean; // default true; false: structure and JSON only
+  readonly validate?: boolean; // default true; false: only JSON, kinds of line and structure are looked at
   readonly stdin?: NodeJS.ReadableStream; // what "-" reads
 }
 
 /** Where a truncated file stops. @public */
 export interface Truncation {
-  readonly run: string | null; // null: before any run
-  readonly operation: number | null; // last complete operation, null: none
+  readonly run: string | null; // null: outside any run
+  readonly operation: number | null; // last complete operation of the run, null: none
   readonly line: number; // where it was noticed, 1-based
-  readonly reason: string; // what is missing, for a message
+  readonly message: string; // the whole of it in words
 }
 
 /** Lines with their 1-based numbers; empty at the end of the trace. @public */
@@ -33,13 +39,174 @@ export interface TraceReader {
   readonly header: HeaderLine | null;
   readonly ignoredKeys: number; // unknown keys dropped under `lenient`
   readonly extensionKeys: number; // `x_` keys seen
-  readonly truncated: Truncation | null; // only with `acceptTruncated`
+  /**
+   * The first truncation, only with `acceptTruncated`. A run whose end is missing inside the file is followed by the
+   * next `run` line without an `end` line between them.
+   */
+  readonly truncated: Truncation | null;
   /** At most `max` lines; fewer where a stretch of input ends. Throws `InputError`. */
   readBatch(max?: number): Promise<LineBatch>;
   close(): Promise<void>;
 }
 
+const DEFAULT_LINE_BYTES = 64 * 1024 * 1024;
+const DEFAULT_DEPTH = 64;
+const BATCH_LINES = 1024;
+const BATCH_BYTES = 1 << 20; // keeps memory bounded where lines are long
+
 /** Opens a trace file, or standard input for `-`. Throws `InputError`, `EnvironmentError` for `.zst`. @public */
-export function openTrace(path: string, _options: ReaderOptions = {}): Promise<TraceReader> {
-  return Promise.reject(new InternalError(`reader of ${path} is not built yet`));
+export async function openTrace(path: string, options: ReaderOptions = {}): Promise<TraceReader> {
+  return new FileTraceReader(path, openSource(path, options.stdin), options);
+}
+
+class FileTraceReader implements TraceReader {
+  readonly path: string;
+  header: HeaderLine | null = null;
+  truncated: Truncation | null = null;
+  readonly #source: ByteSource;
+  readonly #feed: LineFeed;
+  readonly #parser: LineParser;
+  readonly #structure = new TraceStructure();
+  readonly #scan = new LineScan();
+  readonly #acceptTruncated: boolean;
+  #isOver = false;
+
+  constructor(path: string, source: ByteSource, options: ReaderOptions) {
+    this.path = path;
+    this.#source = source;
+    this.#feed = new LineFeed(source, path, options.maxLineBytes ?? DEFAULT_LINE_BYTES);
+    this.#parser = new LineParser({
+      file: path,
+      maxDepth: options.maxDepth ?? DEFAULT_DEPTH,
+      lenient: options.lenient ?? false,
+      validate: options.validate ?? true,
+    });
+    this.#acceptTruncated = options.acceptTruncated ?? false;
+  }
+
+  get ignoredKeys(): number {
+    return this.#parser.tally.ignoredKeys;
+  }
+  get extensionKeys(): number {
+    return this.#parser.tally.extensionKeys;
+  }
+
+  async readBatch(max = BATCH_LINES): Promise<LineBatch> {
+    const lines: TraceLine[] = [];
+    const numbers: number[] = [];
+    const feed = this.#feed;
+    let bytes = 0;
+    while (!this.#isOver && lines.length < max && bytes < BATCH_BYTES) {
+      if (!feed.advance()) {
+        const more = feed.fill();
+        if (typeof more === "boolean" ? more : await more) continue;
+        this.#finish();
+        break;
+      }
+      const line = this.#readLine();
+      if (line === null) break;
+      bytes += feed.end - feed.start;
+      lines.push(line);
+      numbers.push(feed.number);
+    }
+    return { lines, numbers };
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.#source.close();
+  }
+
+  /** The feed's current line, or null where the file turns out to be cut inside it. */
+  #readLine(): TraceLine | null {
+    const feed = this.#feed;
+    if (feed.number === 1) this.#refuseByteOrderMark();
+    this.#scan.read(feed.bytes, feed.start, feed.end);
+    let line: TraceLine;
+    try {
+      line = this.#parser.parse(this.#text(), this.#scan, feed.number, this.#structure.words);
+    } catch (error) {
+      if (feed.isWhole || !isNotJson(error)) throw error;
+      this.#truncate("the last line is cut", feed.number);
+      this.#isOver = true;
+      return null;
+    }
+    if (line.kind === "run" && this.#structure.run !== null) {
+      this.#truncate("no end line before the next run", feed.number);
+      this.#structure.abandon();
+    }
+    if (line.kind === "trace") this.#header(line);
+    const problem = this.#structure.accept(line);
+    if (problem !== null) throw this.#parser.error(problem.code, problem.message, feed.number);
+    return line;
+  }
+
+  #header(line: HeaderLine): void {
+    const { header } = this;
+    if (header !== null && header.version !== line.version) {
+      const message = `a second "trace" line, of version ${line.version} in a file of version ${header.version}`;
+      throw this.#parser.error("trace_version", message, this.#feed.number);
+    }
+    this.header ??= line;
+  }
+
+  #text(): string {
+    const { bytes, start, end, number } = this.#feed;
+    if (this.#scan.isAscii) return bytes.toString("latin1", start, end);
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+        bytes.subarray(start, end),
+      );
+    } catch {
+      throw this.#parser.error("trace_not_json", "not UTF-8", number);
+    }
+  }
+
+  #refuseByteOrderMark(): void {
+    const { bytes, start, end } = this.#feed;
+    const [first, second, third] = bytes.subarray(start, Math.min(end, start + 3));
+    const where = { file: this.path, line: 1 };
+    if (first === 0xef && second === 0xbb && third === 0xbf) {
+      const message = "begins with a byte order mark: save it as UTF-8 without one";
+      throw new InputError("trace_not_json", message, where);
+    }
+    if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+      const message = "begins with the byte order mark of UTF-16: save it as UTF-8";
+      throw new InputError("trace_not_json", message, where);
+    }
+    if (first === 0x1f && second === 0x8b) {
+      const message = "is compressed with gzip: its name must end in .gz";
+      throw new InputError("trace_not_json", message, where);
+    }
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    const { number } = this.#feed;
+    if (number === 0) {
+      const message = 'is empty: a trace begins with a "trace" line';
+      throw new InputError("trace_structure", message, { file: this.path });
+    }
+    if (this.#structure.run !== null) this.#truncate("no end line", number);
+  }
+
+  /** Notes, or throws, that the file stops too early. */
+  #truncate(reason: string, line: number): void {
+    const { run, lastOperation: operation } = this.#structure;
+    const where =
+      run === null
+        ? this.#structure.isEmpty
+          ? "truncated inside the first line"
+          : "truncated outside any run"
+        : operation === null
+          ? `truncated before the first operation of run ${run}`
+          : `truncated after operation ${operation} of run ${run}`;
+    const message = `${where}: ${reason}`;
+    if (!this.#acceptTruncated) throw this.#parser.error("trace_truncated", message, line);
+    this.truncated ??= { run, operation, line, message };
+  }
+}
+
+function isNotJson(error: unknown): boolean {
+  return error instanceof InputError && error.code === "trace_not_json";
 }

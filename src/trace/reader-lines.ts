@@ -1,0 +1,97 @@
+// Cuts bytes into lines, with memory that follows the longest line and not the file.
+import { InputError } from "../base/errors.js";
+import type { ByteSource } from "./reader-source.js";
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/** The lines of a source, one at a time. @internal */
+export class LineFeed {
+  readonly #source: ByteSource;
+  readonly #file: string;
+  readonly #maxLineBytes: number;
+  #buffer: Buffer;
+  #filled = 0; // bytes [0, filled) are read
+  #next = 0; // where the next line begins
+  #isEnded = false;
+  /** The current line is `bytes[start, end)`, without its end of line. */
+  start = 0;
+  end = 0;
+  /** 1-based number of the current line. */
+  number = 0;
+  /** False for a last line without a line feed. */
+  isWhole = true;
+
+  constructor(source: ByteSource, file: string, maxLineBytes: number, bufferBytes = 1 << 20) {
+    this.#source = source;
+    this.#file = file;
+    this.#maxLineBytes = maxLineBytes;
+    this.#buffer = Buffer.allocUnsafe(Math.max(4096, Math.min(bufferBytes, maxLineBytes + 2)));
+  }
+
+  /** The bytes that `start` and `end` point into; other bytes after the next `fill`. */
+  get bytes(): Buffer {
+    return this.#buffer;
+  }
+
+  /** Goes to the next line that is already in memory; false: `fill` is needed, or the input is over. */
+  advance(): boolean {
+    const found = this.#buffer.indexOf(LINE_FEED, this.#next);
+    if (found === -1 || found >= this.#filled) return this.#isEnded && this.#lastLine();
+    this.#take(found, found + 1);
+    return true;
+  }
+
+  /** Reads on; false at the end of the input. `advance` finds what came. */
+  fill(): boolean | Promise<boolean> {
+    if (this.#isEnded) return false;
+    this.#makeRoom();
+    const read = this.#source.fill(this.#buffer, this.#filled);
+    return typeof read === "number" ? this.#read(read) : read.then((count) => this.#read(count));
+  }
+
+  #read(count: number): boolean {
+    this.#filled += count;
+    if (count === 0) this.#isEnded = true;
+    return count > 0 || this.#next < this.#filled;
+  }
+
+  #makeRoom(): void {
+    const rest = this.#filled - this.#next;
+    if (rest > this.#maxLineBytes) throw this.#tooLong();
+    if (this.#next > 0) {
+      this.#buffer.copyWithin(0, this.#next, this.#filled);
+      this.#next = 0;
+      this.#filled = rest;
+    }
+    if (rest * 2 > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(
+        Math.min(this.#buffer.length * 2, this.#maxLineBytes + 4096),
+      );
+      this.#buffer.copy(larger, 0, 0, rest);
+      this.#buffer = larger;
+    }
+  }
+
+  #lastLine(): boolean {
+    if (this.#next >= this.#filled) return false;
+    this.#take(this.#filled, this.#filled);
+    this.isWhole = false;
+    return true;
+  }
+
+  #take(end: number, next: number): void {
+    this.start = this.#next;
+    this.end = end > this.start && this.#buffer[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+    this.#next = next;
+    this.number += 1;
+    if (this.end - this.start > this.#maxLineBytes) throw this.#tooLong();
+  }
+
+  #tooLong(): InputError {
+    const message = `the line is longer than ${this.#maxLineBytes} bytes`;
+    // thrown before and after the line is counted
+    const line = this.end - this.start > this.#maxLineBytes ? this.number : this.number + 1;
+    return new InputError("trace_limit", message, { file: this.#file, line });
+  }
+}

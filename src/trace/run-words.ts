@@ -1,0 +1,94 @@
+// The words that a run's configuration adds to the format's own: its bands.
+import type { DirectConfig, Domain, RunConfig } from "../base/operations.js";
+import { FIXED_COMPONENTS } from "../base/operations.js";
+import { RESERVED_BAND_NAMES } from "./config-spec.js";
+import type { KeyKind, TextRule } from "./fields.js";
+import { suggestion } from "./messages.js";
+import type { Problem } from "./problem.js";
+import { KEY_PATTERNS, TEXT_PATTERNS, matches } from "./patterns.js";
+
+/** What may stand where a band, a list of ids or a component is named. @internal */
+export interface RunWords {
+  readonly bands: ReadonlySet<string>;
+  readonly pages: ReadonlySet<string>; // bands, virtual, slots
+  readonly components: ReadonlySet<string>; // bands and the fixed ones
+  readonly limits: ReadonlySet<string>; // bands and bytes
+}
+
+/** The words of a run, or null where its bands are not known (a model form without its derived form). @internal */
+export function runWords(
+  domain: Domain,
+  config: RunConfig,
+  derived?: DirectConfig,
+): RunWords | null {
+  const bands = domain === "heap" ? [] : bandNames(derived ?? config);
+  if (bands === null) return null;
+  return {
+    bands: new Set(bands),
+    pages: new Set(["virtual", "slots", ...bands]),
+    components: new Set([...bands, ...FIXED_COMPONENTS]),
+    limits: new Set([...bands, "bytes"]),
+  };
+}
+
+/** Band names of a direct form in the order of the file; null for a model form. @internal */
+export function bandNames(config: RunConfig): string[] | null {
+  return "sub_pools" in config ? (config as DirectConfig).sub_pools.map((pool) => pool.name) : null;
+}
+
+/** What is wrong with the bands that a configuration names, or null; its shape has been checked. @internal */
+export function configProblem(config: RunConfig, path = ""): Problem | null {
+  const bands = bandNames(config);
+  if (bands === null) return null;
+  const seen = new Set<string>();
+  for (const [index, band] of bands.entries()) {
+    const place = `${path}/sub_pools/${index}/name`;
+    const expected = "a name of its own";
+    if (RESERVED_BAND_NAMES.includes(band)) {
+      return { path: place, message: `a band cannot be named "${band}"`, expected };
+    }
+    if (seen.has(band)) return { path: place, message: `two bands are named "${band}"`, expected };
+    seen.add(band);
+  }
+  const { host, primary_window } = config as DirectConfig;
+  const named: (readonly [string, string])[] = [];
+  if (primary_window !== undefined) named.push(["primary_window", primary_window]);
+  for (const band of Object.keys(host ?? {})) named.push([`host/${band}`, band]);
+  for (const [key, band] of named) {
+    if (seen.has(band) || band.startsWith("x_")) continue;
+    const expected = `one of ${bands.join(", ")}`;
+    const message = `unknown band "${band}"${suggestion(band, bands)} (the sub-pools are ${bands.join(", ")})`;
+    return { path: `${path}/${key}`, message, expected };
+  }
+  return null;
+}
+
+/** The same as one message. @internal */
+export function bandNameProblem(config: RunConfig): string | null {
+  return configProblem(config)?.message ?? null;
+}
+
+/** The known words for keys of this kind, or null where a pattern decides. @internal */
+export function knownKeys(keys: KeyKind, words: RunWords | null): ReadonlySet<string> | null {
+  if (words === null) return null;
+  if (keys === "band") return words.bands;
+  if (keys === "pages") return words.pages;
+  return keys === "component" ? words.components : null;
+}
+
+/** The known words of a text, or null where a pattern decides. @internal */
+export function knownTexts(rule: TextRule, words: RunWords | null): ReadonlySet<string> | null {
+  if (words === null) return null;
+  if (rule === "band") return words.bands;
+  return rule === "limit" ? words.limits : null;
+}
+
+/** Whether a key may stand in a map. @internal */
+export function isKeyOf(keys: KeyKind, key: string, words: RunWords | null): boolean {
+  return knownKeys(keys, words)?.has(key) ?? matches(KEY_PATTERNS[keys], key);
+}
+
+/** Whether a text follows its rule. @internal */
+export function isTextOf(rule: TextRule, text: string, words: RunWords | null): boolean {
+  return knownTexts(rule, words)?.has(text) ?? matches(TEXT_PATTERNS[rule], text);
+}

@@ -1,0 +1,44 @@
+// Specs of scenario files. The arguments of each operation follow the operation table; `expect` is a partial match.
+import { DIRECT_CONFIG, MODEL_CONFIG } from "./config-spec.js";
+import type { AnySpec } from "./fields.js";
+import { ANYTHING, BOOLEAN, either, list, map, object, optional, text, word } from "./fields.js";
+import { operationNames } from "./operation-table.js";
+
+const CONFIG = either(MODEL_CONFIG, DIRECT_CONFIG);
+const OPERATION_WORD = word(...operationNames("kv"), ...operationNames("heap"));
+
+/** What an operation must answer: keys given must be equal, others are free. @public */
+export const EXPECT: AnySpec = object({
+  ok: optional(ANYTHING),
+  err: optional(ANYTHING),
+  fx: optional(ANYTHING),
+  state: optional(ANYTHING),
+});
+
+/** One operation of a scenario. @public */
+export const SCENARIO_OPERATION: AnySpec = object({
+  op: OPERATION_WORD,
+  args: optional(ANYTHING),
+  expect: optional(EXPECT),
+});
+
+/** A scenario file. It has `config` or `configs`, which a rule beside this spec demands. @public */
+export const SCENARIO: AnySpec = object({
+  name: text("word"),
+  story: text(),
+  tags: optional(list(text())),
+  domain: optional(word("kv", "heap")),
+  config: optional(CONFIG),
+  configs: optional(list(text())),
+  ops: list(SCENARIO_OPERATION),
+  finally: optional(
+    object({
+      quiescent: optional(BOOLEAN),
+      ledger: optional(word("empty")),
+      drain: optional(BOOLEAN),
+    }),
+  ),
+});
+
+/** `scenarios/configs.json`: configurations by name. @public */
+export const SCENARIO_CONFIGS: AnySpec = map("any", CONFIG);

@@ -1,0 +1,178 @@
+// Everything that `scripts/generate-schemas.mjs` writes: the published schemas as documents, and the schemas from which
+// the quick validators are compiled.
+import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT } from "./report-specs.js";
+import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-spec.js";
+import type { AnySpec } from "./fields.js";
+import { EXTENTS, HOST_EXTENTS, either } from "./fields.js";
+import type { JsonSchema, SchemaDialect } from "./json-schema.js";
+import { COMPILED, jsonSchema } from "./json-schema.js";
+import {
+  DIGESTS,
+  EFFECT,
+  EFFECTS,
+  END_LINE,
+  ERROR,
+  HEADER_LINE,
+  MARK_LINE,
+  RUN_LINES,
+  STATE_LINE,
+  callLine,
+  opLine,
+} from "./line-specs.js";
+import { TRACE_VERSION } from "./lines.js";
+import type { OperationSpec } from "./operation-spec.js";
+import { OPERATION_TABLE } from "./operation-table.js";
+import { SCENARIO, SCENARIO_CONFIGS } from "./scenario-spec.js";
+import { STATE } from "./state-spec.js";
+import { DEMAND, ENDED, FREED, HOST_LISTS, KEY, MOVE_PAIRS, PAGE_LISTS } from "./vocabulary.js";
+
+const DRAFT = "https://json-schema.org/draft/2020-12/schema";
+const OPERATIONS: readonly OperationSpec[] = Object.values(OPERATION_TABLE);
+
+const SHARED: Readonly<Record<string, AnySpec>> = {
+  extents: EXTENTS,
+  host_extents: HOST_EXTENTS,
+  page_lists: PAGE_LISTS,
+  host_lists: HOST_LISTS,
+  demand: DEMAND,
+  key: KEY,
+  move_pairs: MOVE_PAIRS,
+  ended: ENDED,
+  freed: FREED,
+  error: ERROR,
+  effect: EFFECT,
+  effects: EFFECTS,
+  digests: DIGESTS,
+  sub_pool: SUB_POOL,
+  stage_config: STAGE_CONFIG,
+  direct_config: DIRECT_CONFIG,
+  model_config: MODEL_CONFIG,
+  state: STATE,
+};
+
+const PUBLISHED: SchemaDialect = {
+  isCompiled: false,
+  refs: new Map(Object.entries(SHARED).map(([key, spec]) => [spec, `#/$defs/${key}`])),
+};
+
+type Definitions = Record<string, JsonSchema>;
+
+function definitions(specs: Readonly<Record<string, AnySpec>>): Definitions {
+  return Object.fromEntries(
+    Object.entries(specs).map(([key, spec]) => [key, jsonSchema(spec, PUBLISHED, true)]),
+  );
+}
+
+/** A document that carries just those shared parts that it refers to. */
+function document(title: string, root: JsonSchema, own: Definitions = {}): JsonSchema {
+  const all: Definitions = { ...own, ...definitions(SHARED) };
+  const used = new Set<string>();
+  const visit = (schema: JsonSchema): void => {
+    for (const match of JSON.stringify(schema).matchAll(/"#\/\$defs\/([^"]+)"/g)) {
+      // the expression has one group
+      const key = match[1]!.replaceAll("~1", "/");
+      const definition = all[key];
+      if (used.has(key) || definition === undefined) continue;
+      used.add(key);
+      visit(definition);
+    }
+  };
+  visit(root);
+  const defs = Object.fromEntries(Object.entries(all).filter(([key]) => used.has(key)));
+  const name = title.replaceAll(" ", "-");
+  return {
+    $schema: DRAFT,
+    $id: `urn:unified-trace:schema:${TRACE_VERSION}:${name}`,
+    title: `unified-trace ${title}, version ${TRACE_VERSION}`,
+    ...Object(root),
+    ...(Object.keys(defs).length > 0 ? { $defs: defs } : {}),
+  };
+}
+
+const ref = (key: string): JsonSchema => ({ $ref: `#/$defs/${key}` });
+
+function publishedOp(spec: OperationSpec): JsonSchema {
+  const codes = [...spec.refusals, "invalid"];
+  return {
+    description: spec.doc,
+    ...Object(jsonSchema(opLine(spec), PUBLISHED)),
+    allOf: [
+      { oneOf: [{ required: ["ok"] }, { required: ["err"] }] },
+      { properties: { err: { properties: { code: { enum: codes } } } } },
+    ],
+  };
+}
+
+function traceDocument(): JsonSchema {
+  const lines: Definitions = {
+    ...definitions({
+      trace_line: HEADER_LINE,
+      run_line_kv: RUN_LINES.kv,
+      run_line_heap: RUN_LINES.heap,
+      mark_line: MARK_LINE,
+      state_line: STATE_LINE,
+      end_line: END_LINE,
+    }),
+    op_line: { oneOf: OPERATIONS.map((spec) => ref(`op:${spec.name}`)) },
+    call_line: { oneOf: OPERATIONS.map((spec) => ref(`call:${spec.name}`)) },
+  };
+  const own: Definitions = { ...lines };
+  for (const spec of OPERATIONS) own[`op:${spec.name}`] = publishedOp(spec);
+  for (const spec of OPERATIONS) own[`call:${spec.name}`] = jsonSchema(callLine(spec), PUBLISHED);
+  return document("trace", { description: "one line", oneOf: Object.keys(lines).map(ref) }, own);
+}
+
+function scenarioDocument(): JsonSchema {
+  const own: Definitions = {};
+  for (const spec of OPERATIONS) {
+    own[`args:${spec.name}`] = {
+      if: { properties: { op: { const: spec.name } } },
+      then: { properties: { args: jsonSchema(spec.args, PUBLISHED) } },
+    };
+  }
+  own["operation"] = { allOf: OPERATIONS.map((spec) => ref(`args:${spec.name}`)) };
+  const root = jsonSchema(SCENARIO, PUBLISHED);
+  return document(
+    "scenario",
+    { ...Object(root), allOf: [{ properties: { ops: { items: ref("operation") } } }] },
+    own,
+  );
+}
+
+/** The published schemas by file name below `schemas/`. @internal */
+export function publishedSchemas(): Readonly<Record<string, JsonSchema>> {
+  const plain = (title: string, spec: AnySpec): JsonSchema =>
+    document(title, jsonSchema(spec, PUBLISHED, true));
+  return {
+    "trace.schema.json": traceDocument(),
+    "config.schema.json": document(
+      "config",
+      jsonSchema(either(MODEL_CONFIG, DIRECT_CONFIG), PUBLISHED),
+    ),
+    "scenario.schema.json": scenarioDocument(),
+    "scenario-configs.schema.json": plain("scenario configs", SCENARIO_CONFIGS),
+    "state.schema.json": plain("state", STATE),
+    "compare-report.schema.json": plain("compare report", COMPARE_REPORT),
+    "run-report.schema.json": plain("run report", RUN_REPORT),
+    "error.schema.json": plain("error", ERROR_REPORT),
+  };
+}
+
+/** The schemas of the quick validators: two an operation and those of what surrounds it. @internal */
+export function compiledSchemas(): {
+  readonly args: Readonly<Record<string, JsonSchema>>;
+  readonly ok: Readonly<Record<string, JsonSchema>>;
+  readonly err: JsonSchema;
+  readonly fx: JsonSchema;
+  readonly digest: JsonSchema;
+} {
+  const each = (part: "args" | "ok"): Record<string, JsonSchema> =>
+    Object.fromEntries(OPERATIONS.map((spec) => [spec.name, jsonSchema(spec[part], COMPILED)]));
+  return {
+    args: each("args"),
+    ok: each("ok"),
+    err: jsonSchema(ERROR, COMPILED),
+    fx: jsonSchema(EFFECTS, COMPILED),
+    digest: jsonSchema(DIGESTS, COMPILED),
+  };
+}
