@@ -44,7 +44,8 @@ function asFailure(thrown: unknown): Failure {
   }
   const errno = errnoOf(thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (errno === "EPIPE") return { ...bare("output_unwritable", message, EXIT.ok), isClosedPipe: true };
+  if (errno === "EPIPE")
+    return { ...bare("output_unwritable", message, EXIT.ok), isClosedPipe: true };
   if (errno !== null && DISK_CODES.has(errno)) {
     return bare("output_unwritable", message, EXIT.environment);
   }

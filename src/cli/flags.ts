@@ -81,10 +81,7 @@ export function numberList(
 }
 
 /** One of a few words. @internal */
-export function oneOf<T extends string>(
-  flag: string,
-  known: readonly T[],
-): (text: string) => T {
+export function oneOf<T extends string>(flag: string, known: readonly T[]): (text: string) => T {
   return (text: string): T => {
     const found = known.find((word) => word === text);
     if (found === undefined) unknownWord(`${flag} ${text}`, text, known);
@@ -116,7 +113,12 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-const SIZE_FACTORS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+const SIZE_FACTORS: Readonly<Record<string, number>> = {
+  "": 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+};
 
 /** Bytes, with `k`, `m` or `g` (binary). @internal */
 export function byteSize(flag: string): (text: string) => number {

@@ -1,5 +1,4 @@
 // The commands with their help. Commander prints help; everything it calls an error is thrown and handled in main.ts.
-import process from "node:process";
 import { Command } from "commander";
 import { addCompare } from "./commands/compare.js";
 import { addDoctor } from "./commands/doctor.js";
@@ -12,16 +11,17 @@ import { addValidate } from "./commands/validate.js";
 import type { AddCommand, CommandOutcome } from "./command.js";
 import type { Session } from "./session.js";
 
-const ABOUT = `Record what a memory allocator was asked and what it answered, replay the trace on another checkout or another
-implementation, and see the first operation where the two part.`;
+const ABOUT =
+  "Record what a memory allocator was asked and what it answered, replay the trace on another checkout or another " +
+  "implementation, and see the first operation where the two part.";
 
 const EXAMPLES = `
 Examples:
-  unified-trace record --out base.jsonl                                  record the default workload
-  unified-trace compare --trace base.jsonl                               replay it on this checkout, compare every answer
+  unified-trace record --out base.jsonl        record the default workload on this checkout
+  unified-trace compare --trace base.jsonl     replay it here and compare every answer
   unified-trace compare --trace base.jsonl --candidate checkout:../other
-  unified-trace run scenarios                                            scenarios against what they expect (CI)
-  unified-trace COMMAND --help                                           flags and examples of one command`;
+  unified-trace run scenarios                  scenarios against what they expect (for CI)
+  unified-trace COMMAND --help                 flags and examples of one command`;
 
 const EXIT_CODES = `
 Exit codes (as diff: 1 means that something was found):
@@ -32,6 +32,8 @@ Exit codes (as diff: 1 means that something was found):
   3   a file is wrong or unreadable    130, 143  interrupted
   4   this machine lacks something, or an output cannot be written
   When several apply, the first of 130, 143, 2, 70, 1, 5, 3, 4, 6.`;
+
+const HELP_COLUMNS = 100; // the same everywhere, so that help can be quoted
 
 const COMMANDS: readonly AddCommand[] = [
   addRecord,
@@ -59,8 +61,8 @@ export function buildProgram(session: Session, outcome: CommandOutcome, help: st
     writeErr: (text) => {
       help.push(text);
     },
-    getOutHelpWidth: () => Math.min(process.stdout.columns || 100, 110),
-    getErrHelpWidth: () => 100,
+    getOutHelpWidth: () => HELP_COLUMNS,
+    getErrHelpWidth: () => HELP_COLUMNS,
   });
   program.configureHelp({ showGlobalOptions: false });
   program.description(ABOUT);

@@ -1,5 +1,6 @@
 // Which workloads a command runs: seeds, scenarios, or the serving model over a request trace.
 import { readFileSync } from "node:fs";
+import { Option } from "commander";
 import type { Command } from "commander";
 import { InputError, UsageError } from "../base/errors.js";
 import type { DirectConfig } from "../base/operations.js";
@@ -39,27 +40,43 @@ export interface SelectionFlags extends ServingFlags {
 /** Adds the flags that choose seeds, scenarios or a workload. @internal */
 export function addSelectionFlags(command: Command): Command {
   command
-    .option("--seeds <from:to>", "seeds, TO not included (default: 0:10)", seedRange("--seeds"), {
-      from: 0,
-      to: 10,
-    })
+    .addOption(
+      new Option("--seeds <from:to>", "seeds, TO not included")
+        .argParser(seedRange("--seeds"))
+        .default({ from: 0, to: 10 }, "0:10"),
+    )
     .option("--ops <n>", "operations of a seeded run", wholeNumber("--ops", 1, 100_000_000), 200)
-    .option("--weights <name>", "which operations are how likely", oneOf("--weights", WEIGHT_NAMES), "default")
-    .option("--scenario <file|all>", "a scenario file or folder; all: those of this package", collect);
+    .option(
+      "--weights <name>",
+      "which operations are how likely",
+      oneOf("--weights", WEIGHT_NAMES),
+      "default",
+    )
+    .option(
+      "--scenario <file|all>",
+      "a scenario file or folder; all: those of this package",
+      collect,
+    );
   return addServingFlags(command);
 }
 
 /** Adds the flags of a serving workload. @internal */
 export function addServingFlags(command: Command): Command {
   return command
-    .option("--page-sizes <list>", "tokens of a page (default: 16)", numberList("--page-sizes", 1, PAGE_SIZE_MAX), [16])
-    .option(
-      "--layouts <list>",
-      `which memories share the arena: ${LAYOUTS.join(", ")} (default: full+window,full+state)`,
-      layoutList,
-      ["full+window", "full+state"],
+    .addOption(
+      new Option("--page-sizes <list>", "tokens of a page, such as 1,16,64")
+        .argParser(numberList("--page-sizes", 1, PAGE_SIZE_MAX))
+        .default([16], "16"),
     )
-    .option("--workload <name:file>", "request trace for the serving model: mooncake:FILE, or synthetic[:SEED]")
+    .addOption(
+      new Option("--layouts <list>", `which memories share the arena: ${LAYOUTS.join(", ")}`)
+        .argParser(layoutList)
+        .default(["full+window", "full+state"], "full+window,full+state"),
+    )
+    .option(
+      "--workload <name:file>",
+      "request trace for the serving model: mooncake:FILE, or synthetic[:SEED]",
+    )
     .option("--limit <n>", "requests of the workload at most", wholeNumber("--limit", 1))
     .option("--config <file|name>", `configuration of the workload (default: ${DEFAULT_SERVING})`);
 }
@@ -81,15 +98,18 @@ function refuseMixture(command: Command): void {
   const refuse = (flag: string, reason: string): never => {
     throw new UsageError(`${flag} ${reason}`);
   };
-  if (given("workload") && given("scenario")) refuse("--workload", "and --scenario exclude each other");
+  if (given("workload") && given("scenario"))
+    refuse("--workload", "and --scenario exclude each other");
   const isSeeded = !given("workload") && !given("scenario");
   for (const name of ["seeds", "ops", "weights"]) {
     if (given(name) && !isSeeded) refuse(`--${name}`, "goes with seeded runs only");
   }
   if (given("limit") && !given("workload")) refuse("--limit", "goes with --workload");
   if (given("config") && isSeeded) refuse("--config", "goes with --workload or --scenario");
-  if (given("scenario") && given("pageSizes")) refuse("--page-sizes", "is what a scenario's configuration says");
-  if (given("scenario") && given("layouts")) refuse("--layouts", "is what a scenario's configuration says");
+  if (given("scenario") && given("pageSizes"))
+    refuse("--page-sizes", "is what a scenario's configuration says");
+  if (given("scenario") && given("layouts"))
+    refuse("--layouts", "is what a scenario's configuration says");
 }
 
 function* seeded(flags: SelectionFlags): Generator<Workload> {
@@ -116,7 +136,9 @@ function scenarioWorkloads(paths: readonly string[], config: string | undefined)
     }
   }
   if (workloads.length === 0) {
-    throw new UsageError(`--config ${config ?? ""}: none of the scenarios names this configuration`);
+    throw new UsageError(
+      `--config ${config ?? ""}: none of the scenarios names this configuration`,
+    );
   }
   return workloads;
 }

@@ -102,7 +102,9 @@ export function visiblyDifferent(base: unknown, candidate: unknown): [string, st
   const left = valueText(base);
   const right = valueText(candidate);
   if (left !== right) return [left, right];
-  return [JSON.stringify(base) ?? "nothing", JSON.stringify(candidate) ?? "nothing"];
+  const json = (value: unknown): string =>
+    value === undefined ? "nothing" : JSON.stringify(value);
+  return [json(base), json(candidate)];
 }
 
 function leafLine({ path, text }: Leaf): string {

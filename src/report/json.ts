@@ -129,7 +129,11 @@ export function replayJson(result: ReplayResult): unknown {
   const isFound = result.violations.length > 0;
   return {
     command: "replay",
-    verdict: isFound ? "failed" : result.error === null && !result.isPartial ? "passed" : "incomplete",
+    verdict: isFound
+      ? "failed"
+      : result.error === null && !result.isPartial
+        ? "passed"
+        : "incomplete",
     runs: result.runs,
     operations: result.operations,
     refusals: result.refusals,

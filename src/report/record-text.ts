@@ -61,6 +61,11 @@ function violationLines({ run, n, op, args, failure }: Violation, palette: Palet
   return [
     palette.bad(`run ${run}, operation ${grouped(n)}: ${op}: ${failure.kind}: ${failure.message}`),
     `  asked  ${shortened(valueText(args), 300)}`,
-    ...(tail === "" ? [] : tail.split("\n").slice(-8).map((line) => palette.dim(`  ${line}`))),
+    ...(tail === ""
+      ? []
+      : tail
+          .split("\n")
+          .slice(-8)
+          .map((line) => palette.dim(`  ${line}`))),
   ];
 }

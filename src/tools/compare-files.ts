@@ -188,7 +188,11 @@ class FileComparison {
     candidate: TraceCursor,
     other: RunLine,
   ): Promise<void> {
-    const comparer = new RunComparer(line.run, this.#parts(line, other), this.#options.keep ?? KEEP);
+    const comparer = new RunComparer(
+      line.run,
+      this.#parts(line, other),
+      this.#options.keep ?? KEEP,
+    );
     this.#comparer = comparer;
     for (;;) {
       const [left, right] = [await base.operations(STEP), await candidate.operations(STEP)];

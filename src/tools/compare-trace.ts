@@ -110,7 +110,7 @@ class TraceComparison {
         // Ordinary operations only gather; everything else waits for what gathered.
         if (line.kind === "op") this.#gather(line);
         else await this.#structure(line);
-        if (this.#isStopped) return;
+        if (this.#hasStopped()) return;
       }
       await this.#flush();
       if (this.#isFirstFound()) this.#stop();
@@ -281,6 +281,11 @@ class TraceComparison {
     this.#pulse.runs += 1;
     // Nothing after the chosen run is of interest.
     if (isFirstFound || this.#options.run !== undefined) this.#isStopped = true;
+  }
+
+  // A method, because the compiler does not see that the work of a line may stop the loop.
+  #hasStopped(): boolean {
+    return this.#isStopped;
   }
 
   #isFirstFound(): boolean {

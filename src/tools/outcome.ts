@@ -123,7 +123,11 @@ export interface RecordResult {
   readonly operations: number;
   readonly refusals: number;
   readonly states: number;
-  readonly failure: { readonly run: string; readonly n: number; readonly failure: AdapterFailure } | null;
+  readonly failure: {
+    readonly run: string;
+    readonly n: number;
+    readonly failure: AdapterFailure;
+  } | null;
   readonly counters: Readonly<Record<string, number>>; // summed over workloads
 }
 

@@ -44,7 +44,7 @@ export async function runScenarios(options: RunScenariosOptions): Promise<RunRes
     await candidate.ready();
     for (const scenario of options.scenarios) {
       for (const [config] of scenario.configs) {
-        if (options.config != null && config !== options.config) continue;
+        if ((options.config ?? config) !== config) continue;
         results.push(await runOne(scenario, config, candidate, pulse));
         pulse.runs += 1;
       }
@@ -123,7 +123,7 @@ class ScenarioRun {
   /** Runs all operations, the drain included. */
   async operations(): Promise<Fault | null> {
     let answer: Answer | null = null;
-    for (let n = 0; ; ) {
+    for (let n = 0; ;) {
       const step = this.#workload.next(answer);
       if (step === null) return this.#isDraining ? null : this.#finally();
       answer = null;
@@ -157,7 +157,12 @@ class ScenarioRun {
     if (drained === null) return null;
     const mismatch = differenceFromBoot(this.#boot, drained);
     if (mismatch === null) return null;
-    return fault("failed", this.last.n, null, `the drain did not end in the boot state: ${text(mismatch)}`);
+    return fault(
+      "failed",
+      this.last.n,
+      null,
+      `the drain did not end in the boot state: ${text(mismatch)}`,
+    );
   }
 
   async #judge(n: number, operation: Operation, answer: Answer): Promise<Fault | null> {
@@ -189,7 +194,12 @@ class ScenarioRun {
         return fault("failed", n, null, `at the end: still open: ${open.join(", ")}`);
       }
       if (ledger === undefined) return null;
-      return fault("incomplete", n, null, "ledger needs a state, but the implementation gives none");
+      return fault(
+        "incomplete",
+        n,
+        null,
+        "ledger needs a state, but the implementation gives none",
+      );
     }
     const mismatch = checkFinally(this.#scenario, state);
     if (mismatch === null) return null;

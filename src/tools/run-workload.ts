@@ -61,7 +61,7 @@ async function runOne(
     ...{ name: run, config: null, file: null, verdict: "failed" },
     ...{ n: last.n, op: last.op, message, operations: pulse.operations - before },
   });
-  for (let n = 0; ; ) {
+  for (let n = 0; ;) {
     const step = workload.next(answer);
     if (step === null) break;
     answer = null;

@@ -123,7 +123,10 @@ export function configDifference(
   const fields = stateDifferences(base, candidate).slice(0, CONFIG_FIELDS_MAX);
   const side = (of: "base" | "candidate"): string =>
     fields
-      .map((field) => `${field.path.replace("/state/", "")} ${JSON.stringify(field[of]) ?? "-"}`)
+      .map(
+        (field) =>
+          `${field.path.replace("/state/", "")} ${field[of] === undefined ? "-" : JSON.stringify(field[of])}`,
+      )
       .join(", ");
   return { base: side("base"), candidate: side("candidate") };
 }

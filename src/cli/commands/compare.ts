@@ -36,9 +36,10 @@ const VERDICT_EXITS: Readonly<Record<CompareVerdict, number>> = {
 };
 
 const HELP = `
-Every answer is compared exactly: results, refusals with their detail, effects in order, digests of the state. The
-report gives each run's verdict, and for the earliest divergence the operation, both answers, the fields and components
-that differ, what still agrees, the operations before it, and one line that reproduces it.
+Every answer is compared exactly: results, refusals with their detail, effects in order, digests
+of the state. The report gives each run's verdict, and for the earliest divergence the operation,
+both answers, the fields and components that differ, what still agrees, the operations before it,
+and one line that reproduces it.
 
 Candidates:
   self               the allocator of this checkout (default), on the simulated device
@@ -49,7 +50,7 @@ Candidates:
 Examples:
   unified-trace compare --trace base.jsonl
   unified-trace compare --trace base.jsonl --candidate checkout:../other --first
-  unified-trace compare --trace base.jsonl --candidate 'cmd:"python3 adapter.py"' --timeout 20
+  unified-trace compare --trace base.jsonl --candidate cmd:"python3 adapter.py" --timeout 20
   unified-trace compare --trace base.jsonl --run full+window/p16/seed-7 --json
   unified-trace compare old.jsonl new.jsonl`;
 
@@ -66,12 +67,7 @@ export function addCompare(program: Command, session: Session, outcome: CommandO
     .option("--mode <mode>", "what must agree: exact", modeWord, "exact")
     .option("--run <id>", "compare only this run")
     .option("--first", "stop at the first divergent run")
-    .option(
-      "--last <n>",
-      "operations shown before a divergence",
-      wholeNumber("--last", 1, 1000),
-      5,
-    )
+    .option("--last <n>", "operations shown before a divergence", wholeNumber("--last", 1, 1000), 5)
     .option(
       "--skip-unsupported",
       "leave out operations that the candidate does not answer (exit 6)",
@@ -81,8 +77,10 @@ export function addCompare(program: Command, session: Session, outcome: CommandO
   addSharedFlags(command)
     .addHelpText("after", afterHelp(HELP))
     .action(
-      settle(outcome, (base: string | undefined, candidate: string | undefined, flags: CompareFlags) =>
-        compare([base, candidate], flags, session),
+      settle(
+        outcome,
+        (base: string | undefined, candidate: string | undefined, flags: CompareFlags) =>
+          compare([base, candidate], flags, session),
       ),
     );
 }
@@ -184,4 +182,3 @@ function reproduceLine(
   if (flags.skipUnsupported === true) words.push("--skip-unsupported");
   return `${words.join(" ")}   # operation ${n}`;
 }
-

@@ -17,8 +17,8 @@ const TIMEOUT_MS = 10_000;
 const OLDEST_NODE: readonly number[] = [20, 19];
 
 const HELP = `
-Nothing here is needed to record, replay and compare on the simulated device; what is optional says so. The command
-fails (exit 4) only when Node itself is too old.
+Nothing here is needed to record, replay and compare on the simulated device; what is optional
+says so. The command fails (exit 4) only when Node itself is too old.
 
 Examples:
   unified-trace doctor
@@ -44,7 +44,14 @@ export function addDoctor(program: Command, session: Session, outcome: CommandOu
 }
 
 async function examine(): Promise<Finding[]> {
-  return [await packageFinding(), nodeFinding(), addonFinding(), ...cudaFindings(), zstdFinding(), ...buildFindings()];
+  return [
+    await packageFinding(),
+    nodeFinding(),
+    addonFinding(),
+    ...cudaFindings(),
+    zstdFinding(),
+    ...buildFindings(),
+  ];
 }
 
 async function packageFinding(): Promise<Finding> {
@@ -82,8 +89,7 @@ function cudaFindings(): Finding[] {
       what: "CUDA device",
       state: names === undefined ? "missing" : "there",
       text:
-        names ??
-        "nvidia-smi is not found or finds no device: the simulated device is used instead",
+        names ?? "nvidia-smi is not found or finds no device: the simulated device is used instead",
       advice: names === undefined ? "optional: a CUDA device and its driver" : null,
     },
     {
@@ -100,7 +106,9 @@ function zstdFinding(): Finding {
   return {
     what: "zstd",
     state: hasZstd ? "there" : "missing",
-    text: hasZstd ? "traces may be .jsonl.zst" : "this Node has no zstd: traces may be .jsonl or .jsonl.gz",
+    text: hasZstd
+      ? "traces may be .jsonl.zst"
+      : "this Node has no zstd: traces may be .jsonl or .jsonl.gz",
     advice: hasZstd ? null : "optional: Node 22.15 or newer",
   };
 }

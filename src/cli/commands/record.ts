@@ -28,7 +28,7 @@ import type { Session } from "../session.js";
 
 interface RecordFlags extends SelectionFlags, ImplementationFlags {
   readonly impl: string;
-  readonly out: string;
+  readonly out?: string;
   readonly digest: DigestDepth | "none";
   readonly state?: number;
   readonly crashSafe?: boolean;
@@ -37,15 +37,15 @@ interface RecordFlags extends SelectionFlags, ImplementationFlags {
 }
 
 const HELP = `
-What is recorded: by default the runs are the product of seeds, page sizes and layouts; --scenario and --workload
-replace the seeds. The same flags on the same implementation give the same bytes. The file appears under its name only
-when it is complete.
+What is recorded: by default the runs are the product of seeds, page sizes and layouts; --scenario
+and --workload replace the seeds. The same flags on the same implementation give the same bytes.
+The file appears under its name only when it is complete.
 
 Examples:
   unified-trace record --out base.jsonl
   unified-trace record --seeds 0:50 --ops 400 --page-sizes 1,16,64 --out base.jsonl.gz
   unified-trace record --scenario all --out scenarios.jsonl
-  unified-trace record --workload mooncake:conversation_trace.jsonl.gz --limit 1000 --config serving/tight --out real.jsonl
+  unified-trace record --workload mooncake:conversation_trace.jsonl.gz --limit 1000 --out real.jsonl
   unified-trace record --workload synthetic --out - | head -3
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
 
@@ -54,8 +54,13 @@ export function addRecord(program: Command, session: Session, outcome: CommandOu
   const command = program
     .command("record")
     .summary("run a workload on an implementation and write a trace")
-    .description("Run seeds, scenarios or a serving workload on an implementation and write a trace.")
-    .requiredOption("--out <file>", "where the trace goes: .jsonl, .jsonl.gz, or - for standard output");
+    .description(
+      "Run seeds, scenarios or a serving workload on an implementation and write a trace.",
+    )
+    .option(
+      "--out <file>",
+      "where the trace goes: .jsonl, .jsonl.gz, or - for standard output (required)",
+    );
   addSelectionFlags(command)
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self")
     .option(
@@ -65,7 +70,10 @@ export function addRecord(program: Command, session: Session, outcome: CommandOu
       "layout",
     )
     .option("--state <every=N>", "a full state after every N-th operation", everyCount("--state"))
-    .option("--crash-safe", "write each call down before it is made (always so for another process)")
+    .option(
+      "--crash-safe",
+      "write each call down before it is made (always so for another process)",
+    )
     .option("--note <text>", "a note on the first line")
     .option("--stamp", "the time of recording on the first line; it makes two recordings differ");
   addImplementationFlags(command, "touched").option("--json", "print one JSON document");
@@ -76,15 +84,21 @@ export function addRecord(program: Command, session: Session, outcome: CommandOu
     );
 }
 
-async function recordTrace(flags: RecordFlags, command: Command, session: Session): Promise<number> {
-  if (flags.out === "-" && session.isJson) {
+async function recordTrace(
+  flags: RecordFlags,
+  command: Command,
+  session: Session,
+): Promise<number> {
+  const { out } = flags;
+  if (out === undefined) throw new UsageError("record needs --out FILE (or --out -)");
+  if (out === "-" && session.isJson) {
     throw new UsageError("--json and --out - both want standard output");
   }
   const start = starterOf(flags.impl, flags);
   const workloads = await selectWorkloads(flags, command);
   const { revision, dirty } = await readRevision();
   const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
-  const writer = createTraceWriter(flags.out, { crashSafe: flags.crashSafe === true });
+  const writer = createTraceWriter(out, { crashSafe: flags.crashSafe === true });
   let result: RecordResult;
   try {
     result = await record({
@@ -102,7 +116,7 @@ async function recordTrace(flags: RecordFlags, command: Command, session: Sessio
     });
   } catch (thrown) {
     writer.abort();
-    tellInterrupt(flags.out, writer, session);
+    tellInterrupt(out, writer, session);
     throw thrown;
   }
   if (writer.closed) {
@@ -110,7 +124,7 @@ async function recordTrace(flags: RecordFlags, command: Command, session: Sessio
     return EXIT.ok; // nobody reads any more
   }
   writer.commit();
-  return print(result, flags.out, writer, session);
+  return print(result, out, writer, session);
 }
 
 function tellInterrupt(out: string, writer: TraceWriter, session: Session): void {

@@ -1,5 +1,6 @@
 // `replay`: a trace on an implementation, invariants only.
 import type { Command } from "commander";
+import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { replayJson } from "../../report/json.js";
 import { replayText } from "../../report/record-text.js";
@@ -14,15 +15,16 @@ import type { ReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
 
 interface ReplayFlags extends ImplementationFlags, ReadingFlags {
-  readonly trace: string;
+  readonly trace?: string;
   readonly impl: string;
   readonly run?: string;
   readonly to?: number;
 }
 
 const HELP = `
-The recorded answers are not looked at: replay checks that no page loses what was written to it, that refusals and
-questions change nothing, and that the implementation neither crashes nor hangs. Use compare for the answers.
+The recorded answers are not looked at: replay checks that no page loses what was written to it,
+that refusals and questions change nothing, and that the implementation neither crashes nor hangs.
+Use compare for the answers.
 
 Examples:
   unified-trace replay --trace base.jsonl
@@ -35,7 +37,7 @@ export function addReplay(program: Command, session: Session, outcome: CommandOu
     .command("replay")
     .summary("replay a trace and check invariants only")
     .description("Replay a trace on an implementation and check its invariants, not its answers.")
-    .requiredOption("--trace <file>", "the trace (.jsonl, .jsonl.gz, or - for standard input)")
+    .option("--trace <file>", "the trace: .jsonl, .jsonl.gz, or - for standard input (required)")
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self")
     .option("--run <id>", "replay only this run")
     .option("--to <n>", "last operation of each run", wholeNumber("--to"))
@@ -47,8 +49,10 @@ export function addReplay(program: Command, session: Session, outcome: CommandOu
 }
 
 async function replay(flags: ReplayFlags, session: Session): Promise<number> {
+  const { trace } = flags;
+  if (trace === undefined) throw new UsageError("replay needs --trace FILE (or --trace -)");
   const result = await replayTrace({
-    trace: flags.trace,
+    trace,
     start: starterOf(flags.impl, flags),
     reader: readerOptions(flags),
     ...(flags.run === undefined ? {} : { run: flags.run }),

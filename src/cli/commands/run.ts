@@ -33,9 +33,9 @@ const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
 };
 
 const HELP = `
-A scenario passes when every answer is what it expects, refusals and questions changed nothing, no page lost what was
-written to it, and what its "finally" says holds. Files of a folder named cases, and of ./cases where there is one, run
-first.
+A scenario passes when every answer is what it expects, refusals and questions changed nothing, no
+page lost what was written to it, and what its "finally" says holds. Files of a folder named
+cases, and of ./cases where there is one, run first.
 
 Examples:
   unified-trace run scenarios

@@ -13,12 +13,12 @@ interface ServeFlags extends ImplementationFlags {
 }
 
 const HELP = `
-JSON lines come in on standard input and the answers go out on standard output; docs/adapter-protocol.md has the
-messages. It ends when the input does.
+JSON lines come in on standard input and the answers go out on standard output; docs/adapter-
+protocol.md has the messages. It ends when the input does.
 
 Examples:
   unified-trace serve
-  unified-trace compare --trace base.jsonl --candidate 'cmd:"unified-trace serve"'`;
+  unified-trace compare --trace base.jsonl --candidate cmd:"unified-trace serve"`;
 
 /** @internal */
 export function addServe(program: Command, session: Session, outcome: CommandOutcome): void {

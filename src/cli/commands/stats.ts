@@ -16,8 +16,9 @@ interface StatsFlags extends ReadingFlags {
 }
 
 const HELP = `
-Counted from the lines alone: operations by kind, refusals by code, steps of granted takes, moved pages, retirements
-that freed pages, retractions, waits, and the operations after which freed pages waited for a forward.
+Counted from the lines alone: operations by kind, refusals by code, steps of granted takes, moved
+pages, retirements that freed pages, retractions, waits, and the operations after which freed
+pages waited for a forward.
 
 Examples:
   unified-trace stats base.jsonl

@@ -14,8 +14,9 @@ import type { ReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
 
 const HELP = `
-Files that end in .json are scenario files; all others are traces (.jsonl, .jsonl.gz, or - for standard input). Every
-file is read to its first mistake, which is named with file, line, column, rule and the nearest valid word.
+Files that end in .json are scenario files; all others are traces (.jsonl, .jsonl.gz, or - for
+standard input). Every file is read to its first mistake, which is named with file, line, column,
+rule and the nearest valid word.
 
 Examples:
   unified-trace validate base.jsonl
