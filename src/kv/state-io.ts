@@ -5,7 +5,8 @@ import { expand, idsOf, toExtents } from "../base/extents.js";
 import type { Extents } from "../base/operations.js";
 import type { BandState, LedgerRecord, RowState, State } from "../base/state.js";
 import { type Band, PAGE } from "./alloc/band.js";
-import type { EndBand } from "./alloc/end-band.js";
+import { EndBand } from "./alloc/end-band.js";
+import { FloatBand } from "./alloc/float-band.js";
 import type { ForwardStep } from "./alloc/forward-steps.js";
 import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
@@ -68,7 +69,7 @@ function names(steps: readonly ForwardStep[]): string[] {
   return steps.map((step) => step.name);
 }
 
-function bandState(core: KvCore, band: EndBand): BandState {
+function bandState(core: KvCore, band: Band): BandState {
   const ids = band.plan.isOwner
     ? core.chain.virtual
     : band.plan.kind === "state"
@@ -252,11 +253,12 @@ function loadRow(core: KvCore, name: string, row: RowState): void {
 
 function loadBand(
   core: KvCore,
-  band: EndBand,
+  band: Band,
   state: BandState,
   steps: ReadonlyMap<string, ForwardStep>,
 ): void {
-  band.span = state.span[1];
+  if (band instanceof EndBand) band.span = state.span[1];
+  else if (band instanceof FloatBand) band.moveSpan(state.span[0], state.span[0] + state.span[1]);
   for (const [virtual, physical, count] of state.bindings) {
     for (let i = 0; i < count; i++) {
       band.status[physical + i] = PAGE.live;

@@ -135,9 +135,7 @@ export class KVStorage {
       deep: options.digestDepth === "deep",
     };
     this.#core =
-      planRefusal(config) === null && config.sub_pools.length <= 2
-        ? new KvCore(config, chainConfig(config), parts)
-        : null;
+      planRefusal(config) === null ? new KvCore(config, chainConfig(config), parts) : null;
     this.#digests =
       this.#core === null || options.digestDepth === null
         ? null
@@ -193,8 +191,7 @@ export class KVStorage {
 
   #unplanned(): Answer {
     const refusal = planRefusal(this.#config);
-    if (refusal !== null) return { err: { code: "refused_plan", ...refusal } };
-    return unsupported(`a chain of ${String(this.#config.sub_pools.length)} bands`);
+    return { err: { code: "refused_plan", ...refusal } };
   }
 }
 

@@ -14,7 +14,7 @@ function linesOf(name: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-for (const name of ["full-state.jsonl", "full-window.jsonl"]) {
+for (const name of ["full-state.jsonl", "full-window.jsonl", "three-bands.jsonl"]) {
   test(`golden ${name}`, () => {
     if (!existsSync(new URL(name, GOLDEN))) {
       console.warn(`skipped: ${name} is not here`);

@@ -2,7 +2,14 @@
 // notes each finished part in build/test-full.json and goes on from there after an interrupt, as long as no source
 // changed in between. The log build/test-full.log keeps one line a finished part.
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 
 const FULL = process.env["UT_FULL"] === "1";
 const BUILD = new URL("../../build/", import.meta.url);
@@ -62,7 +69,13 @@ function readDone(): Record<string, Counts> {
 
 function sourcesHash(): string {
   const hash = createHash("sha256");
-  for (const root of ["../../src/base/", "../../src/kv/", "../../src/device/", "../../src/workload/", "./"]) {
+  for (const root of [
+    "../../src/base/",
+    "../../src/kv/",
+    "../../src/device/",
+    "../../src/workload/",
+    "./",
+  ]) {
     const folder = new URL(root, import.meta.url);
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
       if (name.endsWith(".ts")) hash.update(name).update(readFileSync(new URL(name, folder)));

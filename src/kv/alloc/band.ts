@@ -69,8 +69,9 @@ export abstract class Band {
   /** First page and number of pages of the span. */
   abstract get spanFirst(): number;
   abstract get spanCount(): number;
-  /** Grows by `count` pages; returns the lowest of them. The caller has checked that they fit. */
-  protected abstract grow(count: number): number;
+  /** Grows by `count` pages; returns the lowest of them. The caller has checked that they fit. A float follows the first
+   * page of its planned span. */
+  protected abstract grow(count: number, plannedFirst: number): number;
   /** Gives hole pages at the boundary back to the gap; returns how many. */
   abstract absorb(): number;
 
@@ -81,7 +82,11 @@ export abstract class Band {
 
   /** Takes `count` pages: holes in list order, the oldest whole pending batches, growth. Returns them in that order and,
    * through `settled`, the newest forward whose pages were settled. Nothing is bound yet. */
-  acquire(count: number, settled: { forward: ForwardStep | null; fresh: number }): number[] {
+  acquire(
+    count: number,
+    plannedFirst: number,
+    settled: { forward: ForwardStep | null; fresh: number },
+  ): number[] {
     const pages: number[] = [];
     while (this.holes.length < count && this.pending.length > 0) {
       settled.forward = newer(settled.forward, this.settleOldest());
@@ -90,7 +95,7 @@ export abstract class Band {
     for (let i = 0; i < reused; i++) pages.push(this.holes.shift());
     const fresh = count - reused;
     if (fresh > 0) {
-      const first = this.grow(fresh);
+      const first = this.grow(fresh, plannedFirst);
       settled.fresh = first;
       for (let i = 0; i < fresh; i++) pages.push(first + i);
     }

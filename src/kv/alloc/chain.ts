@@ -15,10 +15,12 @@ import {
 } from "./compaction.js";
 import { EndBand } from "./end-band.js";
 import { FenceList } from "./fences.js";
+import { FloatBand } from "./float-band.js";
 import { type ForwardStep, ForwardSteps } from "./forward-steps.js";
 import { IdSpace } from "./id-space.js";
 import { PageUsage } from "./page-usage.js";
 import { type BandSnapshot, type ChainPlan, firstPlan, indexShortage } from "./pricing.js";
+import { moveOrder, relocate, relocationMoves } from "./relocation.js";
 import { EffectScope, newer } from "./signals.js";
 
 /** Pages taken, by band index, and the step that served them. @internal */
@@ -32,12 +34,29 @@ export interface Relieved {
   readonly moves: readonly number[];
 }
 
+/** A band's snapshot after settling, parking and absorbing: what relief plans on. */
+function settled(band: Band, snapshot: BandSnapshot): BandSnapshot {
+  if (!(band instanceof FloatBand)) return snapshot;
+  const pages = band.livePages();
+  const first = pages[0] ?? band.plan.pages;
+  const count = pages.length === 0 ? 0 : pages.at(-1)! + 1 - first;
+  return { ...snapshot, spanFirst: first, spanCount: count, free: count - band.live };
+}
+
+/** Moves that a plan's step makes in one band as it stands. */
+function plannedMoves(band: Band, plan: ChainPlan): number {
+  if (plan.step === "no_move") return 0;
+  if (band instanceof EndBand) return packingMoves(band);
+  if (plan.step === "flush_ends" || !(band instanceof FloatBand)) return 0;
+  return relocationMoves(band, plan.spans[band.index]![0]).length;
+}
+
 /** The allocator over all bands of one arena. @internal */
 export class ChainAllocator {
   readonly config: ChainConfig;
-  readonly bands: readonly EndBand[];
-  readonly owner: EndBand; // full attention: mints the virtual pages
-  readonly stateBand: EndBand | null;
+  readonly bands: readonly Band[];
+  readonly owner: Band; // full attention: mints the virtual pages
+  readonly stateBand: Band | null;
   readonly virtual: IdSpace;
   readonly slots: IdSpace | null;
   readonly steps = new ForwardSteps();
@@ -63,7 +82,10 @@ export class ChainAllocator {
     this.slots = statePlan ? new IdSpace(statePlan.first_page, usable(statePlan), field) : null;
     this.bands = plans.map((plan, index) => {
       const ids = plan.kind === "state" ? plan : ownerPlan;
-      return new EndBand(plan, index, Math.max(ids.pages, ids.first_page), parts);
+      const size = Math.max(ids.pages, ids.first_page);
+      return plan.grow === "float"
+        ? new FloatBand(plan, index, size, parts)
+        : new EndBand(plan, index, size, parts);
     });
     this.owner = this.bands[plans.indexOf(ownerPlan)]!;
     this.stateBand = statePlan ? this.bands[plans.indexOf(statePlan)]! : null;
@@ -129,9 +151,17 @@ export class ChainAllocator {
     return firstPlan(this.snapshot(), demand) ?? this.#capacityRefusal(demand);
   }
 
-  /** Moves by band that the plan's step would make now. */
-  plannedMoves(plan: ChainPlan): readonly number[] {
-    return this.bands.map((band) => (plan.step === "no_move" ? 0 : packingMoves(band)));
+  /** The plan that a take of this demand would end up with, after its relief settles, and its moves by band. */
+  finalPlan(demand: readonly number[]): Relieved | OperationError {
+    const priced = this.price(demand);
+    if (!("step" in priced)) return priced;
+    if (priced.step === "no_move") return { plan: priced, moves: this.bands.map(() => 0) };
+    const plan = firstPlan(
+      this.bands.map((band, index) => settled(band, this.#snapshot[index]!)),
+      demand,
+    );
+    assert(plan !== null, "chain.relief_keeps_the_plan");
+    return { plan, moves: this.bands.map((band) => plannedMoves(band, plan)) };
   }
 
   #capacityRefusal(demand: readonly number[]): OperationError {
@@ -147,11 +177,11 @@ export class ChainAllocator {
 
   /** Takes a demand by the plan that `price` just gave. Waits come first, band by band; zeroing follows in chain order. */
   take(demand: readonly number[], plan: ChainPlan): Taken {
-    const step = plan.step === "no_move" ? plan.step : this.#relief(demand).plan.step;
+    const { step, spans } = plan.step === "no_move" ? plan : this.#relief(demand).plan;
     const pages: number[][] = [];
     for (const band of this.bands) {
       const wanted = demand[band.index]!;
-      pages.push(wanted === 0 ? [] : this.#acquire(band, wanted));
+      pages.push(wanted === 0 ? [] : this.#acquire(band, wanted, spans[band.index]![0]));
     }
     for (const band of this.bands) {
       const taken = pages[band.index]!;
@@ -171,14 +201,16 @@ export class ChainAllocator {
   /** Opportunistic flush, low to high. */
   flush(): readonly { readonly moves: readonly MovePair[]; readonly absorbed: number }[] {
     return this.bands.map((band) =>
-      flushOpportunistic(band, this.config.moveCapPages, this.#context),
+      band instanceof EndBand
+        ? flushOpportunistic(band, this.config.moveCapPages, this.#context)
+        : { moves: [], absorbed: band.absorb() },
     );
   }
 
-  #acquire(band: EndBand, count: number): number[] {
+  #acquire(band: Band, count: number, plannedFirst: number): number[] {
     const settled: { forward: ForwardStep | null; fresh: number } = { forward: null, fresh: 0 };
     const reused = Math.min(count, band.holes.length + band.pendingPages);
-    const pages = band.acquire(count, settled);
+    const pages = band.acquire(count, plannedFirst, settled);
     let wait = settled.forward;
     if (count > reused && this.fences.list.length > 0) {
       const from = settled.fresh * band.plan.page_bytes;
@@ -189,19 +221,31 @@ export class ChainAllocator {
     return pages;
   }
 
-  /** Urgent recovery: host reads first, then settle everything, then plan again and pack the ends. */
+  /** Urgent recovery: host reads first, then settle, park and absorb, plan again, pack the ends, place the floats. */
   #relief(demand: readonly number[]): Relieved {
     this.scope.emit(["hostread", "recovery"]);
     let newest: ForwardStep | null = null;
     for (const band of this.bands) newest = newer(newest, band.newestPending);
     this.scope.wait(newest);
     for (const band of this.bands) while (band.pending.length > 0) band.settleOldest();
+    const floats = this.bands.filter((band) => band instanceof FloatBand);
+    for (const band of floats) band.parkIfEmpty();
+    for (const band of floats) band.absorb();
     const plan = firstPlan(this.snapshot(), demand);
     assert(plan !== null, "chain.relief_keeps_the_plan");
-    if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
-    const moves = this.bands.map((band) =>
-      band.holes.length > 0 || band.vacated.length > 0 ? flushUrgent(band, this.#context) : 0,
-    );
+    const moves = this.bands.map(() => 0);
+    if (plan.step === "no_move") return { plan, moves };
+    for (const band of this.bands) {
+      if (!(band instanceof EndBand) || (band.holes.length === 0 && band.vacated.length === 0))
+        continue;
+      moves[band.index] = flushUrgent(band, this.#context);
+    }
+    if (plan.step === "relayout") {
+      const placed = floats.filter((band) => band.live > 0);
+      const order = moveOrder(placed.map((band) => ({ band, target: plan.spans[band.index]! })));
+      for (const relocation of order)
+        moves[relocation.band.index] = relocate(relocation, this.#context);
+    }
     return { plan, moves };
   }
 

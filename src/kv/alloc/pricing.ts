@@ -1,8 +1,9 @@
 // Pure capacity pricing over a snapshot of counts and frontiers, never hole positions: would a demand fit, by which
 // rearrangement step, and with which spans.
 import type { Step } from "../../base/operations.js";
+import { type PageSpan, placeFloats } from "./placement.js";
 
-/** One band as pricing sees it. @internal */
+/** One band as pricing sees it. An empty float has a span of count 0 and is transparent. @internal */
 export interface BandSnapshot {
   readonly grow: "up" | "down" | "float";
   readonly pageBytes: number;
@@ -18,7 +19,7 @@ export interface BandSnapshot {
 /** A layout that serves a demand: spans `[first, count]` by band, chain order. @internal */
 export interface ChainPlan {
   readonly step: Step;
-  readonly spans: readonly (readonly [first: number, count: number])[];
+  readonly spans: readonly PageSpan[];
 }
 
 /** Index of the first band whose grid has no room for the demand, or -1:
@@ -38,54 +39,122 @@ export function firstPlan(
   demand: readonly number[],
 ): ChainPlan | null {
   if (indexShortage(bands, demand) >= 0) return null;
-  return planNoMove(bands, demand) ?? planFlushEnds(bands, demand);
+  return planNoMove(bands, demand) ?? planFlushEnds(bands, demand) ?? planRelayout(bands, demand);
 }
 
-/** NO_MOVE: holes and pending pages are reused, ends extend on their growth side. @internal */
+/** Whether any reachable layout serves the demand. Nothing is fixed, so the widest step decides. @internal */
+export function feasible(bands: readonly BandSnapshot[], demand: readonly number[]): boolean {
+  return indexShortage(bands, demand) < 0 && planRelayout(bands, demand) !== null;
+}
+
+/** NO_MOVE: holes and pending pages are reused, ends extend on their growth side, floats on one side. @internal */
 export function planNoMove(
   bands: readonly BandSnapshot[],
   demand: readonly number[],
 ): ChainPlan | null {
   let grows = false;
-  const spans: (readonly [number, number])[] = [];
+  const spans: PageSpan[] = [];
   for (let index = 0; index < bands.length; index++) {
     const band = bands[index]!; // index is in range
     const fresh = Math.max(0, demand[index]! - band.free);
     if (fresh > 0) grows = true;
-    spans.push([
-      band.grow === "down" ? band.spanFirst - fresh : band.spanFirst,
-      band.spanCount + fresh,
-    ]);
+    const low = band.grow === "down" ? band.spanFirst - fresh : band.spanFirst;
+    spans.push(
+      band.grow === "float" ? [band.spanFirst, band.spanCount] : [low, band.spanCount + fresh],
+    );
   }
   // Where nothing grows the bands stay as they are, whatever the gap.
-  return !grows || inOrder(bands, spans) ? { step: "no_move", spans } : null;
+  if (!grows) return { step: "no_move", spans };
+  const served = growFloats(bands, spans, demand);
+  return served === null ? null : { step: "no_move", spans: served };
 }
 
-/** FLUSH_ENDS: ends packed to their live pages, all demand fresh. @internal */
+/** FLUSH_ENDS: ends packed to their live pages, all their demand fresh; floats as in NO_MOVE. @internal */
 export function planFlushEnds(
   bands: readonly BandSnapshot[],
   demand: readonly number[],
 ): ChainPlan | null {
-  const spans: (readonly [number, number])[] = [];
+  const served = growFloats(bands, packedEnds(bands, demand), demand);
+  return served === null ? null : { step: "flush_ends", spans: served };
+}
+
+/** RELAYOUT: ends packed, every float with pages or demand placed anew between them. @internal */
+export function planRelayout(
+  bands: readonly BandSnapshot[],
+  demand: readonly number[],
+): ChainPlan | null {
+  const needs = bands.map((band, index) =>
+    band.grow === "float" ? band.live + demand[index]! : 0,
+  );
+  const spans = packedEnds(bands, demand).map((span, index): PageSpan => {
+    const band = bands[index]!; // one span a band
+    return band.grow === "float" ? [band.pages, 0] : span;
+  });
+  const served = placeFloats(bands, spans, needs);
+  return served === null ? null : { step: "relayout", spans: served };
+}
+
+/** Spans with both ends packed and grown; floats as they stand. */
+function packedEnds(bands: readonly BandSnapshot[], demand: readonly number[]): PageSpan[] {
+  const spans: PageSpan[] = [];
   for (let index = 0; index < bands.length; index++) {
     const band = bands[index]!; // index is in range
     const count = band.live + demand[index]!;
-    spans.push([band.grow === "down" ? band.pages - count : band.firstPage, count]);
+    if (band.grow === "float") spans.push([band.spanFirst, band.spanCount]);
+    else spans.push([band.grow === "down" ? band.pages - count : band.firstPage, count]);
   }
-  return inOrder(bands, spans) ? { step: "flush_ends", spans } : null;
+  return spans;
 }
 
-/** A band's own bytes must begin at or above the end of the band below it. */
-function inOrder(
+/**
+ * Grows floats inside a layout of grown ends: one side each, the preferred one first, the lowest float's preference
+ * weighing most; floats without pages are placed in what is left.
+ */
+function growFloats(
   bands: readonly BandSnapshot[],
-  spans: readonly (readonly [number, number])[],
-): boolean {
-  let cursor = 0;
+  ends: readonly PageSpan[],
+  demand: readonly number[],
+): readonly PageSpan[] | null {
+  const growing: number[] = [];
+  const needs: number[] = [];
   for (let index = 0; index < bands.length; index++) {
-    const { pageBytes } = bands[index]!; // index is in range
-    const [first, count] = spans[index]!;
-    if (first * pageBytes < cursor) return false;
-    cursor = (first + count) * pageBytes;
+    const band = bands[index]!; // index is in range
+    const isFloat = band.grow === "float";
+    needs.push(isFloat && band.spanCount === 0 ? demand[index]! : 0);
+    if (isFloat && band.spanCount > 0 && demand[index]! > band.free) growing.push(index);
   }
-  return true;
+  if (growing.length === 0) return placeFloats(bands, ends, needs);
+  const prefersLow = growing.map((index) => hasLargerLowGap(bands, index));
+  for (let choice = 0; choice < 2 ** growing.length; choice++) {
+    const spans = [...ends];
+    for (const [rank, index] of growing.entries()) {
+      const band = bands[index]!; // from the loop above
+      const fresh = demand[index]! - band.free;
+      // The lowest float is the choice's highest bit: its second side is tried last.
+      const isOther = (choice >> (growing.length - 1 - rank)) % 2 === 1;
+      const isLow = prefersLow[rank]! !== isOther;
+      spans[index] = [isLow ? band.spanFirst - fresh : band.spanFirst, band.spanCount + fresh];
+    }
+    const served = placeFloats(bands, spans, needs);
+    if (served !== null) return served;
+  }
+  return null;
+}
+
+/** Whether a float's gap below, in its own pages as the chain stands, is larger than the one above. */
+function hasLargerLowGap(bands: readonly BandSnapshot[], index: number): boolean {
+  const band = bands[index]!; // the caller's index
+  let below = index - 1;
+  while (bands[below]!.spanCount === 0 && bands[below]!.grow === "float") below -= 1; // the ends are opaque
+  let above = index + 1;
+  while (bands[above]!.spanCount === 0 && bands[above]!.grow === "float") above += 1;
+  const lower = bands[below]!;
+  const upper = bands[above]!;
+  const floorByte = (lower.spanFirst + lower.spanCount) * lower.pageBytes;
+  const ceilingByte = upper.spanFirst * upper.pageBytes;
+  const low = band.spanFirst - Math.max(Math.ceil(floorByte / band.pageBytes), band.firstPage);
+  const high =
+    Math.min(Math.floor(ceilingByte / band.pageBytes), band.pages) -
+    (band.spanFirst + band.spanCount);
+  return low > high;
 }

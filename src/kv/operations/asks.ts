@@ -9,9 +9,9 @@ import { planAnswer } from "./chain-ops.js";
 export function askPlan(core: KvCore, args: KvArgs["ask.plan"]): Answer<"ask.plan"> {
   const { chain } = core;
   const demand = chain.vector(args.demand);
-  const plan = chain.price(demand);
-  if (!("step" in plan)) return { ok: { step: "none" } };
-  return { ok: { step: plan.step, ...planAnswer(core, plan, chain.plannedMoves(plan)) } };
+  const final = chain.finalPlan(demand);
+  if (!("plan" in final)) return { ok: { step: "none" } };
+  return { ok: { step: final.plan.step, ...planAnswer(core, final.plan, final.moves) } };
 }
 
 /** @internal */

@@ -1,8 +1,7 @@
 // check.idle: conservation of pages, ids and bytes, leaks by identity, and the running digests against recomputed ones.
 import type { Answer, IdleViolation } from "../../base/operations.js";
-import { PAGE } from "../alloc/band.js";
+import { type Band, PAGE } from "../alloc/band.js";
 import { recomputedCells } from "../digests.js";
-import type { EndBand } from "../alloc/end-band.js";
 import type { KvCore } from "../core.js";
 import { PURPOSES } from "../requests.js";
 
@@ -45,7 +44,7 @@ export function idleViolations(core: KvCore): readonly IdleViolation[] {
 }
 
 /** span = live + holes + pending + vacated, and every list agrees with the page states. */
-function conservation(band: EndBand): IdleViolation[] {
+function conservation(band: Band): IdleViolation[] {
   const seen = [0, 0, 0, 0, 0];
   for (const state of band.status) seen[state]! += 1;
   const lists = band.live + band.holes.length + band.pendingPages + band.vacated.length;
@@ -66,7 +65,7 @@ function conservation(band: EndBand): IdleViolation[] {
 }
 
 /** Virtual and physical maps are inverse on the live pages. */
-function bindings(core: KvCore, band: EndBand): IdleViolation[] {
+function bindings(core: KvCore, band: Band): IdleViolation[] {
   const violations: IdleViolation[] = [];
   let bound = 0;
   for (const [virtual, page] of band.v2p.entries()) {
@@ -88,7 +87,7 @@ function bindings(core: KvCore, band: EndBand): IdleViolation[] {
 }
 
 /** Live pages that no open request and no open free group holds, with the operation that bound them last. */
-function leaks(core: KvCore, band: EndBand): IdleViolation[] {
+function leaks(core: KvCore, band: Band): IdleViolation[] {
   const held = new Set<number>();
   for (const request of core.requests.open.values()) {
     if (band.plan.kind === "state")
