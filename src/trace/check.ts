@@ -122,18 +122,7 @@ export function inspectOperationLine(
   const spec = typeof op === "string" ? findOperation(op) : undefined;
   if (spec === undefined) return wrongOperation(op, line);
   if (kind === "call") return inspect(callLine(spec), line, context);
-  return inspect(opLineOf(spec), line, context) ?? answerProblem(spec, line, false);
-}
-
-const opLines = new Map<OperationSpec, AnySpec>();
-
-function opLineOf(spec: OperationSpec): AnySpec {
-  let line = opLines.get(spec);
-  if (line === undefined) {
-    line = opLine(spec);
-    opLines.set(spec, line);
-  }
-  return line;
+  return inspect(opLine(spec), line, context) ?? answerProblem(spec, line, false);
 }
 
 function wrongOperation(op: unknown, line: Bag): Problem {

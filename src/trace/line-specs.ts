@@ -149,8 +149,19 @@ export const END_LINE: AnySpec = object({
   digest: optional(nullable(text("hex64"))),
 });
 
+const opLines = new Map<OperationSpec, AnySpec>();
+
 /** An `op` line of one operation; that exactly one of `ok` and `err` stands is a rule of its own. @public */
 export function opLine(spec: OperationSpec): AnySpec {
+  let line = opLines.get(spec);
+  if (line === undefined) {
+    line = makeOpLine(spec);
+    opLines.set(spec, line);
+  }
+  return line;
+}
+
+function makeOpLine(spec: OperationSpec): AnySpec {
   return object({
     kind: word("op"),
     n: COUNT,

@@ -2,7 +2,13 @@
 import { InternalError } from "../base/errors.js";
 import type { Answer, Operation } from "../base/operations.js";
 import type { State } from "../base/state.js";
-import type { HeaderLine, Producer, RunLine, TraceLine } from "./lines.js";
+import { canonicalLine } from "./canonical.js";
+import { headerLine } from "./header.js";
+import type { Producer, RunLine, TraceLine } from "./lines.js";
+import type { ByteSink } from "./writer-sink.js";
+import { openSink } from "./writer-sink.js";
+
+export { canonicalLine } from "./canonical.js";
 
 /** @public */
 export interface WriterOptions {
@@ -17,16 +23,22 @@ export interface OpExtras {
   readonly at_us?: number;
 }
 
-/** All methods are synchronous. After `commit` or `abort` only these two may be called again. @public */
+/** What a header may carry beside its producer. @public */
+export interface HeaderExtras {
+  readonly created?: string | null;
+  readonly note?: string | null;
+}
+
+/**
+ * All methods are synchronous. Operations and answers are written with their keys in the order in which they stand, so
+ * their makers build them in canonical order. After `commit` or `abort` only these two may be called again. @public
+ */
 export interface TraceWriter {
   readonly path: string;
   readonly lines: number; // lines written so far
   readonly bytes: number; // bytes of text written so far, before compression
   readonly closed: boolean; // nobody reads any more (closed pipe): stop producing, this is no error
-  header(
-    producer: Producer,
-    extras?: { readonly created?: string | null; readonly note?: string | null },
-  ): void;
+  header(producer: Producer, extras?: HeaderExtras): void;
   run(line: Omit<RunLine, "kind">): void;
   op(n: number, operation: Operation, answer: Answer, extras?: OpExtras): void;
   call(n: number, operation: Operation): void;
@@ -43,15 +55,124 @@ export interface TraceWriter {
   abort(): void;
 }
 
-/** Opens an output file, or standard output for `-`. @public */
-export function createTraceWriter(path: string, _options: WriterOptions = {}): TraceWriter {
-  throw new InternalError(`writer of ${path} is not built yet`);
+const BATCH_BYTES = 256 * 1024;
+const BATCH_MIN = 64 * 1024;
+const BATCH_MAX = 1024 * 1024;
+
+/** Opens an output file, or standard output for `-`. Throws `EnvironmentError`. @public */
+export function createTraceWriter(path: string, options: WriterOptions = {}): TraceWriter {
+  return new SinkTraceWriter(path, openSink(path, options.stdoutFd ?? 1), options);
 }
 
-/** One line of canonical JSON without its line feed. @public */
-export function canonicalLine(line: TraceLine): string {
-  return JSON.stringify(line);
+class SinkTraceWriter implements TraceWriter {
+  readonly path: string;
+  lines = 0;
+  closed = false;
+  readonly #sink: ByteSink;
+  readonly #batchBytes: number;
+  readonly #crashSafe: boolean;
+  #text = "";
+  #flushedBytes = 0;
+  #isOver = false;
+
+  constructor(path: string, sink: ByteSink, options: WriterOptions) {
+    this.path = path;
+    this.#sink = sink;
+    const wanted = options.batchBytes ?? BATCH_BYTES;
+    this.#batchBytes = Math.min(BATCH_MAX, Math.max(BATCH_MIN, wanted));
+    this.#crashSafe = options.crashSafe ?? false;
+  }
+
+  get bytes(): number {
+    return this.#flushedBytes + Buffer.byteLength(this.#text);
+  }
+
+  header(producer: Producer, extras: HeaderExtras = {}): void {
+    this.#put(canonicalLine(headerLine(producer, extras)));
+  }
+
+  run(line: Omit<RunLine, "kind">): void {
+    this.#put(canonicalLine({ kind: "run", ...line }));
+  }
+
+  op(n: number, operation: Operation, answer: Answer, extras?: OpExtras): void {
+    const { ok, err, fx, digest } = answer;
+    // absent members are undefined, which JSON leaves out
+    this.#put(
+      JSON.stringify({
+        kind: "op",
+        n,
+        op: operation.op,
+        args: operation.args,
+        ok,
+        err,
+        fx: fx !== undefined && fx.length > 0 ? fx : undefined,
+        digest: digest !== undefined && hasKeys(digest) ? digest : undefined,
+        site: extras?.site,
+        at_us: extras?.at_us,
+      }),
+    );
+  }
+
+  call(n: number, operation: Operation): void {
+    this.#put(JSON.stringify({ kind: "call", n, op: operation.op, args: operation.args }));
+    this.flush();
+  }
+
+  mark(n: number, text: string): void {
+    this.#put(JSON.stringify({ kind: "mark", n, text }));
+  }
+
+  state(n: number, state: State): void {
+    this.#put(JSON.stringify({ kind: "state", n, state }));
+  }
+
+  end(run: string, ops: number, digest: string | null): void {
+    this.#put(JSON.stringify({ kind: "end", run, ops, digest: digest ?? undefined }));
+  }
+
+  line(line: TraceLine): void {
+    this.#put(canonicalLine(line));
+  }
+
+  flush(): void {
+    if (this.#text === "") return;
+    const bytes = Buffer.from(this.#text, "utf8");
+    this.#text = "";
+    this.#flushedBytes += bytes.length;
+    if (this.closed) return;
+    try {
+      if (!this.#sink.write(bytes)) this.closed = true;
+    } catch (error) {
+      this.#isOver = true; // the sink has given up
+      throw error;
+    }
+  }
+
+  commit(): void {
+    if (this.#isOver) return;
+    this.flush();
+    this.#isOver = true;
+    this.#sink.commit();
+  }
+
+  abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#text = "";
+    this.#sink.abort();
+  }
+
+  #put(json: string): void {
+    if (this.#isOver) throw new InternalError(`a line for ${this.path} after its end`);
+    this.#text += json;
+    this.#text += "\n";
+    this.lines += 1;
+    if (this.#crashSafe || this.#text.length >= this.#batchBytes) this.flush();
+  }
 }
 
-/** @internal */
-export type HeaderFields = Omit<HeaderLine, "kind">;
+function hasKeys(value: object): boolean {
+  for (const _key in value) return true;
+  return false;
+}
