@@ -67,8 +67,8 @@ const RULE = object({
   steps_per_second: POSITIVE,
 });
 const FILE = object({
-  configs: map("word", DIRECT_CONFIG),
-  rules: optional(map("word", RULE)),
+  configs: map("any", DIRECT_CONFIG),
+  rules: optional(map("any", RULE)),
 });
 interface FileContent {
   readonly configs: Readonly<Record<string, DirectConfig>>;

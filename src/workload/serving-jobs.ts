@@ -1,0 +1,89 @@
+// Requests as the serving model's scheduler sees them: what they need, how far they are, who waits and who runs.
+import type { DirectConfig } from "../base/operations.js";
+import type { ServingParameters } from "./configs.js";
+import { sinkBytes } from "./layouts.js";
+import type { TracedRequest } from "./request-trace.js";
+
+/** One request from arrival to its end, over as many tries as it takes. @internal */
+export interface Job {
+  readonly name: string; // the same in every try: a name may come again once it is closed
+  readonly arrivalStep: number;
+  readonly output: number; // tokens to generate in all
+  prompt: number; // tokens to prefill in this try: the input and what earlier tries generated
+  generated: number; // tokens whose forward has been processed, over all tries
+  attempt: number; // rises with every retraction, so that late results are told apart
+  allocated: number; // tokens of the row
+  computed: number; // tokens that launched forwards write
+  readonly cursors: number[]; // tokens, per window band: pages below are retired
+}
+
+/** Why a request is not served. @internal */
+export type DropReason = "empty_request" | "longer_than_row" | "exceeds_arena" | "outgrew_arena";
+
+/** A forward that was launched and whose result has not been processed. @internal */
+export interface InFlight {
+  readonly step: string;
+  readonly isPrefill: boolean;
+  readonly entries: readonly {
+    readonly job: Job;
+    readonly attempt: number;
+    readonly tokens: number;
+  }[];
+}
+
+/** A fresh job for request number `index` of a trace. @internal */
+export function newJob(
+  request: TracedRequest,
+  index: number,
+  stepsPerSecond: number,
+  windows: number,
+): Job {
+  return {
+    name: `r${String(index + 1)}`,
+    arrivalStep: Math.floor((request.arrival * stepsPerSecond) / 1000),
+    output: request.output,
+    prompt: request.input,
+    generated: 0,
+    attempt: 0,
+    allocated: 0,
+    computed: 0,
+    cursors: new Array<number>(windows).fill(0),
+  };
+}
+
+/** Puts a job back to its beginning: what it generated is kept and becomes part of its prompt. @internal */
+export function restart(job: Job, input: number): void {
+  job.prompt = input + job.generated;
+  job.attempt += 1;
+  job.allocated = 0;
+  job.computed = 0;
+  job.cursors.fill(0);
+}
+
+/**
+ * Why a request could not be served even alone, null where it could: its longest row, and the bytes of its full
+ * pages, of each window at its widest (a chunk beside the window) and of its state, with a page to spare in each band
+ * since grids do not align. @internal
+ */
+export function reasonToDrop(
+  request: TracedRequest,
+  config: DirectConfig,
+  serving: ServingParameters,
+): DropReason | null {
+  if (request.input === 0 || request.output === 0) return "empty_request";
+  // One forward more is launched before the last token is known.
+  const tokens = request.input + request.output + 2 * serving.decode_tokens;
+  if (tokens > config.row_tokens) return "longer_than_row";
+  const pageSize = config.page_size;
+  let bytes = sinkBytes(config.sub_pools, pageSize);
+  for (const pool of config.sub_pools) {
+    if (pool.kind === "state") {
+      bytes += 2 * pool.unit_bytes;
+      continue;
+    }
+    const margin = Math.max(serving.chunk, serving.retire_tokens + 2 * serving.decode_tokens);
+    const held = pool.window === undefined || pool.window === null ? tokens : pool.window + margin;
+    bytes += (Math.ceil(Math.min(tokens, held) / pageSize) + 2) * pageSize * pool.unit_bytes;
+  }
+  return bytes > config.arena_bytes ? "exceeds_arena" : null;
+}
