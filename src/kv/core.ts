@@ -40,6 +40,11 @@ export class KvCore {
     this.windowBands = this.chain.bands.filter((band) => band.plan.isWindow);
   }
 
+  /** Whether forwards are recorded: with overlap, or with stages. */
+  get records(): boolean {
+    return this.config.overlap || this.chain.stages !== null;
+  }
+
   /** Pages that `tokens` cover, the last one perhaps in part. */
   pagesOf(tokens: number): number {
     return Math.ceil(tokens / this.config.pageSize);

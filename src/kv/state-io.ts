@@ -2,12 +2,13 @@
 // from it gives the same answers.
 import { assert } from "../base/assert.js";
 import { expand, idsOf, toExtents } from "../base/extents.js";
-import type { Extents } from "../base/operations.js";
+import type { Extents, StageConfig } from "../base/operations.js";
 import type { BandState, LedgerRecord, RowState, State } from "../base/state.js";
 import { type Band, PAGE } from "./alloc/band.js";
 import { EndBand } from "./alloc/end-band.js";
 import { FloatBand } from "./alloc/float-band.js";
 import type { ForwardStep } from "./alloc/forward-steps.js";
+import { planStages, StageCapacity, type StageFold } from "./alloc/stage-capacity.js";
 import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
 
@@ -17,6 +18,11 @@ interface ForwardsExtra {
   readonly unrecorded: readonly { readonly name: string; readonly mode: ForwardStep["mode"] }[];
   readonly marks: Extents; // rows to reset, hand-out order
   readonly free_rows: Extents;
+  readonly stages: {
+    readonly stages: readonly StageConfig[];
+    readonly self: number;
+    readonly fold: StageFold;
+  } | null;
   readonly group: {
     readonly virtual: Extents;
     readonly slots: Extents;
@@ -34,6 +40,11 @@ export function stateOf(core: KvCore): State {
     unrecorded: chain.steps.unrecorded.map(({ name, mode }) => ({ name, mode })),
     marks: toExtents(requests.marks),
     free_rows: toExtents(requests.freeRowList()),
+    stages: chain.stages && {
+      stages: chain.stages.stages,
+      self: chain.stages.self,
+      fold: chain.stages.save(),
+    },
     group: core.group && {
       virtual: toExtents(core.group.virtual),
       slots: toExtents(core.group.slots),
@@ -171,6 +182,13 @@ export function loadState(core: KvCore, state: State): number {
       bytes[1],
       signals.map((signal) => steps.get(signal)!),
     );
+  }
+  if (extra.stages !== null) {
+    const { stages, self, fold } = extra.stages;
+    const planned = planStages(core.config, stages, self);
+    assert(!("rule" in planned), "state.stages_fit");
+    chain.stages = new StageCapacity(stages, self, planned);
+    chain.stages.restore(fold);
   }
   if (extra.group !== null) {
     const bands = extra.group.bands.map((ids) => expand(ids));

@@ -15,6 +15,7 @@ import { chainConfig, planRefusal } from "./config.js";
 import { KvCore } from "./core.js";
 import { ComponentDigests, type ContentsOf } from "./digests.js";
 import { bandPlans, sinkBytes } from "./memory/geometry.js";
+import { admitPass, askEstimates, askMaxNewTokens } from "./operations/admission.js";
 import {
   askFits,
   askFitsAfterFrees,
@@ -40,6 +41,7 @@ import {
 } from "./operations/frees.js";
 import { checkIdle } from "./operations/idle.js";
 import { rowAlloc, rowFree } from "./operations/rows.js";
+import { stagesDigest, stagesInstall } from "./operations/stages.js";
 import { stateAlloc, stateCopy, stateFree } from "./operations/states.js";
 import { tokensDecode, tokensExtend } from "./operations/tokens.js";
 import { loadState, stateOf } from "./state-io.js";
@@ -91,16 +93,16 @@ const HANDLERS: Handlers = {
   "tree.lock": null,
   "tree.unlock": null,
   "tree.evict": null,
-  "admit.pass": null,
+  "admit.pass": admitPass,
   "ask.plan": askPlan,
   "ask.fits": askFits,
   "ask.fits_after_frees": askFitsAfterFrees,
   "ask.prealloc": askPrealloc,
-  "ask.max_new_tokens": null,
+  "ask.max_new_tokens": askMaxNewTokens,
   "ask.translate": askTranslate,
-  "ask.estimates": null,
-  "stages.install": null,
-  "stages.digest": null,
+  "ask.estimates": askEstimates,
+  "stages.install": stagesInstall,
+  "stages.digest": stagesDigest,
   "contents.discard": null,
   "check.idle": checkIdle,
 };

@@ -23,14 +23,19 @@ for (const name of ["full-state.jsonl", "full-window.jsonl", "three-bands.jsonl"
     let storage: KVStorage | null = null;
     let operations = 0;
     for (const line of linesOf(name)) {
-      if (line["kind"] === "run") storage = new KVStorage(line["config"] as DirectConfig, { digestDepth: "layout" });
+      if (line["kind"] === "run")
+        storage = new KVStorage(line["config"] as DirectConfig, { digestDepth: "layout" });
       if (line["kind"] !== "op") continue;
       const { n, op, args, ok, err, fx } = line;
       const answer = storage!.apply({ op, args } as KvOperation);
       expect({ n, op, answer: JSON.parse(JSON.stringify(answer)) }).toEqual({
         n,
         op,
-        answer: { ...(ok === undefined ? {} : { ok }), ...(err === undefined ? {} : { err }), ...(fx === undefined ? {} : { fx }) },
+        answer: {
+          ...(ok === undefined ? {} : { ok }),
+          ...(err === undefined ? {} : { err }),
+          ...(fx === undefined ? {} : { fx }),
+        },
       });
       operations += 1;
     }

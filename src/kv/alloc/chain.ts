@@ -22,6 +22,7 @@ import { PageUsage } from "./page-usage.js";
 import { type BandSnapshot, type ChainPlan, firstPlan, indexShortage } from "./pricing.js";
 import { moveOrder, relocate, relocationMoves } from "./relocation.js";
 import { EffectScope, newer } from "./signals.js";
+import { StageCapacity } from "./stage-capacity.js";
 
 /** Pages taken, by band index, and the step that served them. @internal */
 export interface Taken {
@@ -64,6 +65,8 @@ export class ChainAllocator {
   readonly fences = new FenceList();
   readonly usage: PageUsage;
   moveEpoch = 0; // `move` effects so far
+  /** Set by `stages.install`: from then on every question is asked of all stages. */
+  stages: StageCapacity | null = null;
   readonly #snapshot: BandSnapshot[];
   readonly #snapshotEpochs: number[];
   readonly #context: CompactionContext;
@@ -132,14 +135,20 @@ export class ChainAllocator {
     return this.bands.map((band) => demand[band.plan.name] ?? 0);
   }
 
-  /** The refusal that a take of this demand meets, or null: virtual ids, slot ids, index room, bytes. */
-  refusal(demand: readonly number[]): OperationError | null {
-    const priced = this.price(demand);
-    return "step" in priced ? null : priced;
+  /** Whether exactly this take would succeed now. */
+  fits(demand: readonly number[]): boolean {
+    return "step" in this.price(demand, "fits");
   }
 
-  /** The plan by which a take of this demand would go, or the refusal that it meets. */
-  price(demand: readonly number[]): ChainPlan | OperationError {
+  /** The plan by which a take of this demand would go, or the refusal that it meets: virtual ids, slot ids, index room,
+   * bytes. `kind` names the question for the stages' agreement. */
+  price(demand: readonly number[], kind = "take"): ChainPlan | OperationError {
+    const priced = this.#price(demand);
+    this.stages?.fold(kind, demand, "step" in priced);
+    return priced;
+  }
+
+  #price(demand: readonly number[]): ChainPlan | OperationError {
     const wanted = demand[this.owner.index]!;
     if (wanted > this.virtual.free.length) {
       return { code: "refused_ids", need: wanted, free: this.virtual.free.length };
@@ -148,12 +157,81 @@ export class ChainAllocator {
     if (this.slots !== null && states > this.slots.free.length) {
       return { code: "refused_state", need: states, free: this.slots.free.length };
     }
-    return firstPlan(this.snapshot(), demand) ?? this.#capacityRefusal(demand);
+    if (this.stages === null)
+      return firstPlan(this.snapshot(), demand) ?? this.#capacityRefusal(demand);
+    if (!this.stages.fits(this.#live(), demand)) return this.#capacityRefusal(demand);
+    return this.#realised(demand);
+  }
+
+  /** How this stage serves a take that all stages granted: vacated pages are no obstacle, a flush takes them back. */
+  #realised(demand: readonly number[]): ChainPlan {
+    const bands = this.snapshot();
+    const plan =
+      firstPlan(bands, demand) ??
+      firstPlan(
+        bands.map((band) => ({ ...band, vacated: 0 })),
+        demand,
+      );
+    assert(plan !== null, "chain.stage_take_is_realizable");
+    return plan;
+  }
+
+  #live(): number[] {
+    return this.bands.map((band) => band.live);
+  }
+
+  /** Whether a demand fits after `credit` pages by band, clipped at what is live, were freed. */
+  fitsReclaimed(
+    demand: readonly number[],
+    credit: readonly number[],
+    kind = "fits_reclaimed",
+  ): boolean {
+    const freed = this.bands.map((band, index) => Math.min(credit[index]!, band.live));
+    const fits = this.#idsServe(demand, freed) && this.#layoutServes(demand, freed);
+    this.stages?.fold(kind, demand, fits);
+    return fits;
+  }
+
+  #idsServe(demand: readonly number[], freed: readonly number[]): boolean {
+    const owner = this.owner.index;
+    if (demand[owner]! > this.virtual.free.length + freed[owner]!) return false;
+    if (this.stateBand === null || this.slots === null) return true;
+    const state = this.stateBand.index;
+    return demand[state]! <= this.slots.free.length + freed[state]!;
+  }
+
+  #layoutServes(demand: readonly number[], freed: readonly number[]): boolean {
+    if (this.stages !== null) {
+      return this.stages.fits(
+        this.#live().map((live, index) => live - freed[index]!),
+        demand,
+      );
+    }
+    const bands = this.snapshot().map((band, index) => {
+      const pages = freed[index]!;
+      return { ...band, live: band.live - pages, free: band.free + pages };
+    });
+    return firstPlan(bands, demand) !== null;
+  }
+
+  /** Whether a demand fits the empty chain, on every stage. */
+  fitsEmpty(demand: readonly number[]): boolean {
+    const ids = demand[this.owner.index]! <= this.virtual.count;
+    const slots =
+      this.stateBand === null || demand[this.stateBand.index]! <= (this.slots?.count ?? 0);
+    const empty = new StageCapacity([], 0, [this.bands.map((band) => band.plan)]);
+    const none = this.bands.map(() => 0);
+    return ids && slots && (this.stages ?? empty).fits(none, demand);
+  }
+
+  /** Every stage's simulated snapshot, floats laid out; null without stages. */
+  stageSnapshots(): readonly (readonly BandSnapshot[])[] | null {
+    return this.stages?.laidOut(this.#live()) ?? null;
   }
 
   /** The plan that a take of this demand would end up with, after its relief settles, and its moves by band. */
   finalPlan(demand: readonly number[]): Relieved | OperationError {
-    const priced = this.price(demand);
+    const priced = this.price(demand, "plan");
     if (!("step" in priced)) return priced;
     if (priced.step === "no_move") return { plan: priced, moves: this.bands.map(() => 0) };
     const plan = firstPlan(
@@ -165,7 +243,8 @@ export class ChainAllocator {
   }
 
   #capacityRefusal(demand: readonly number[]): OperationError {
-    const short = indexShortage(this.snapshot(), demand);
+    const short =
+      this.stages?.shortage(this.#live(), demand) ?? indexShortage(this.snapshot(), demand);
     const named: Record<string, number> = {};
     for (const band of this.bands) {
       const pages = demand[band.index]!;
@@ -231,7 +310,7 @@ export class ChainAllocator {
     const floats = this.bands.filter((band) => band instanceof FloatBand);
     for (const band of floats) band.parkIfEmpty();
     for (const band of floats) band.absorb();
-    const plan = firstPlan(this.snapshot(), demand);
+    const plan = this.stages === null ? firstPlan(this.snapshot(), demand) : this.#realised(demand);
     assert(plan !== null, "chain.relief_keeps_the_plan");
     const moves = this.bands.map(() => 0);
     if (plan.step === "no_move") return { plan, moves };

@@ -1,7 +1,6 @@
 // Questions: they change nothing, and their answer is what the take would do now.
 import type { Answer, Extents, KvArgs } from "../../base/operations.js";
 import { idsOf, toExtents } from "../../base/extents.js";
-import { firstPlan } from "../alloc/pricing.js";
 import { invalid, type KvCore } from "../core.js";
 import { planAnswer } from "./chain-ops.js";
 
@@ -16,14 +15,14 @@ export function askPlan(core: KvCore, args: KvArgs["ask.plan"]): Answer<"ask.pla
 
 /** @internal */
 export function askFits(core: KvCore, args: KvArgs["ask.fits"]): Answer<"ask.fits"> {
-  return { ok: { fits: core.chain.refusal(core.chain.vector(args.demand)) === null } };
+  return { ok: { fits: core.chain.fits(core.chain.vector(args.demand)) } };
 }
 
 /** Both demands together: each side's own figure would count the shared gap twice. @internal */
 export function askPrealloc(core: KvCore, args: KvArgs["ask.prealloc"]): Answer<"ask.prealloc"> {
   const held = core.chain.vector(args.held);
   const demand = core.chain.vector(args.demand).map((pages, index) => pages + held[index]!);
-  return { ok: { fits: core.chain.refusal(demand) === null } };
+  return { ok: { fits: core.chain.fits(demand) } };
 }
 
 /** Credits frees to the snapshot: live pages become free ones, clipped at what is live; ids follow. @internal */
@@ -34,23 +33,9 @@ export function askFitsAfterFrees(
   const { chain } = core;
   // Without a prefix tree nothing is evictable.
   const frees = chain.vector(args.frees === "evictable" ? {} : args.frees);
-  const demand = chain.vector(args.demand);
-  const credit = chain.bands.map((band, index) => Math.min(frees[index]!, band.live));
-  const owner = chain.owner.index;
-  if (demand[owner]! > chain.virtual.free.length + credit[owner]!) return { ok: { fits: false } };
-  const state = chain.stateBand?.index;
-  if (
-    state !== undefined &&
-    chain.slots !== null &&
-    demand[state]! > chain.slots.free.length + credit[state]!
-  ) {
-    return { ok: { fits: false } };
-  }
-  const bands = chain.snapshot().map((band, index) => {
-    const pages = credit[index]!;
-    return { ...band, live: band.live - pages, free: band.free + pages };
-  });
-  return { ok: { fits: firstPlan(bands, demand) !== null } };
+  return {
+    ok: { fits: chain.fitsReclaimed(chain.vector(args.demand), frees, "fits_after_frees") },
+  };
 }
 
 /** Physical pages of virtual ones, or of a row's token range, in every token band; 0 where unbound. @internal */

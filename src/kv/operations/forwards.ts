@@ -36,7 +36,7 @@ export function forwardLaunch(
     steps.unrecorded.push(step);
     return { ok: { resets: [] } };
   }
-  if (core.config.overlap) steps.open = step;
+  if (core.records) steps.open = step;
   else steps.unrecorded.push(step);
   const resets = toExtents(core.requests.takeMarks());
   if (resets.length > 0) scope.emit(["reset", resets]);

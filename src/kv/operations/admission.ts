@@ -1,0 +1,57 @@
+// admit.pass, ask.max_new_tokens, ask.estimates.
+import type { Answer, KvArgs, QueueEntry } from "../../base/operations.js";
+import { maxNewTokens } from "../admission/empty-chain.js";
+import { type Evictable, PrefillBudget } from "../admission/prefill-budget.js";
+import { chunkGrid, type DemandRules } from "../alloc/demand.js";
+import { estimateOf } from "../alloc/estimates.js";
+import { invalid, type KvCore } from "../core.js";
+
+function rulesOf(core: KvCore): DemandRules {
+  return { config: core.config, plans: core.chain.bands.map((band) => band.plan) };
+}
+
+/** @internal */
+export function admitPass(core: KvCore, args: KvArgs["admit.pass"]): Answer<"admit.pass"> {
+  const grid = chunkGrid(rulesOf(core));
+  if (args.chunk !== undefined && args.chunk < grid && hasGrid(core))
+    return { err: invalid("chunk_below_grid") };
+  const reserve = core.chain.vector(args.reserve ?? {});
+  const budget = new PrefillBudget(core, args.chunk ?? null, reserve, nothingEvictable(core));
+  return { ok: budget.pass(args.queue) };
+}
+
+/** Chunks are cut on the checkpoint grid only where windows and checkpointed states meet. */
+function hasGrid(core: KvCore): boolean {
+  return chunkGrid(rulesOf(core)) > core.config.pageSize;
+}
+
+/** Without a prefix tree nothing is matched and nothing can be evicted. */
+function nothingEvictable(core: KvCore): Evictable {
+  const none = core.chain.bands.map(() => 0);
+  return { credit: (_entry: QueueEntry) => none, matched: () => 0 };
+}
+
+/** @internal */
+export function askMaxNewTokens(
+  core: KvCore,
+  args: KvArgs["ask.max_new_tokens"],
+): Answer<"ask.max_new_tokens"> {
+  const tokens = maxNewTokens(
+    core.chain,
+    rulesOf(core),
+    args.input,
+    args.max_new,
+    args.chunk ?? null,
+  );
+  return { ok: { tokens } };
+}
+
+/** Observer figures; reading one inside a decision is refused at invariants level 2. @internal */
+export function askEstimates(core: KvCore, args: KvArgs["ask.estimates"]): Answer<"ask.estimates"> {
+  if (args.inside !== undefined && core.config.invariants === 2)
+    return { err: invalid("observe_only_read") };
+  const estimates: Record<string, ReturnType<typeof estimateOf>> = {};
+  for (const band of core.chain.bands)
+    estimates[band.plan.name] = estimateOf(core.chain, band.index);
+  return { ok: estimates };
+}

@@ -1,0 +1,27 @@
+// stages.install, stages.digest.
+import type { Answer, KvArgs } from "../../base/operations.js";
+import { planStages, StageCapacity } from "../alloc/stage-capacity.js";
+import { invalid, type KvCore } from "../core.js";
+
+/** @internal */
+export function stagesInstall(
+  core: KvCore,
+  args: KvArgs["stages.install"],
+): Answer<"stages.install"> {
+  const planned = planStages(core.config, args.stages, args.self);
+  if ("rule" in planned) return { err: { code: "refused_plan", rule: planned.rule } };
+  core.chain.stages = new StageCapacity(args.stages, args.self, planned);
+  return { ok: {} };
+}
+
+/** The fold of questions, answers and held units since the last digest; a peer's must be the same. @internal */
+export function stagesDigest(core: KvCore, args: KvArgs["stages.digest"]): Answer<"stages.digest"> {
+  const { stages, bands } = core.chain;
+  if (stages === null) return { err: invalid("feature_conflict") };
+  const digest = stages.digest(bands.map((band) => band.live));
+  if (args.peer !== undefined && args.peer !== digest && core.config.invariants >= 1) {
+    return { err: invalid("stage_capacity_agreement") };
+  }
+  stages.restart();
+  return { ok: { digest } };
+}
