@@ -9,8 +9,8 @@ export interface CommandOutcome {
   exitCode: number;
 }
 
-/** Adds one command to the program. @internal */
-export type AddCommand = (program: Command, session: Session, outcome: CommandOutcome) => void;
+/** Gives a command of the program its flags, help and work. @internal */
+export type AddCommand = (command: Command, session: Session, outcome: CommandOutcome) => void;
 
 /** Flags that every command takes. @internal */
 export function addSharedFlags(command: Command): Command {

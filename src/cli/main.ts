@@ -34,7 +34,7 @@ async function runWords(words: readonly string[], session: Session): Promise<num
   }
   const outcome = { exitCode: EXIT.ok as number };
   const help: string[] = [];
-  const program = buildProgram(session, outcome, help);
+  const program = await buildProgram(words, session, outcome, help);
   try {
     await program.parseAsync([...words], { from: "user" });
   } catch (thrown) {

@@ -1,13 +1,5 @@
 // The commands with their help. Commander prints help; everything it calls an error is thrown and handled in main.ts.
 import { Command } from "commander";
-import { addCompare } from "./commands/compare.js";
-import { addDoctor } from "./commands/doctor.js";
-import { addRecord } from "./commands/record.js";
-import { addReplay } from "./commands/replay.js";
-import { addRun } from "./commands/run.js";
-import { addServe } from "./commands/serve.js";
-import { addStats } from "./commands/stats.js";
-import { addValidate } from "./commands/validate.js";
 import type { AddCommand, CommandOutcome } from "./command.js";
 import type { Session } from "./session.js";
 
@@ -35,23 +27,77 @@ Exit codes (as diff: 1 means that something was found):
 
 const HELP_COLUMNS = 100; // the same everywhere, so that help can be quoted
 
-const COMMANDS: readonly AddCommand[] = [
-  addRecord,
-  addCompare,
-  addReplay,
-  addRun,
-  addValidate,
-  addStats,
-  addServe,
-  addDoctor,
+interface CommandEntry {
+  readonly name: string;
+  readonly words: string; // the arguments, as help shows them
+  readonly summary: string;
+  readonly load: () => Promise<AddCommand>;
+}
+
+// A command's code is loaded when its name is on the command line; the others are only listed.
+const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "record",
+    words: "",
+    summary: "run a workload on an implementation and write a trace",
+    load: async () => (await import("./commands/record.js")).addRecord,
+  },
+  {
+    name: "compare",
+    words: "[base] [candidate]",
+    summary: "compare a trace with an implementation, or two traces",
+    load: async () => (await import("./commands/compare.js")).addCompare,
+  },
+  {
+    name: "replay",
+    words: "",
+    summary: "replay a trace and check invariants only",
+    load: async () => (await import("./commands/replay.js")).addReplay,
+  },
+  {
+    name: "run",
+    words: "[paths...]",
+    summary: "run scenarios against what they expect",
+    load: async () => (await import("./commands/run.js")).addRun,
+  },
+  {
+    name: "validate",
+    words: "<files...>",
+    summary: "check the schema and structure of traces and scenarios",
+    load: async () => (await import("./commands/validate.js")).addValidate,
+  },
+  {
+    name: "stats",
+    words: "<files...>",
+    summary: "count operations, refusals, moves and more in traces",
+    load: async () => (await import("./commands/stats.js")).addStats,
+  },
+  {
+    name: "serve",
+    words: "",
+    summary: "answer the adapter protocol on standard input and output",
+    load: async () => (await import("./commands/serve.js")).addServe,
+  },
+  {
+    name: "doctor",
+    words: "",
+    summary: "say what is installed and what is not",
+    load: async () => (await import("./commands/doctor.js")).addDoctor,
+  },
 ];
 
 /**
  * Builds the program.
+ * @param words - the command line; commands that it names are loaded
  * @param help - collects help that commander would print as an error
  * @internal
  */
-export function buildProgram(session: Session, outcome: CommandOutcome, help: string[]): Command {
+export async function buildProgram(
+  words: readonly string[],
+  session: Session,
+  outcome: CommandOutcome,
+  help: string[],
+): Promise<Command> {
   const program = new Command("unified-trace");
   program.exitOverride();
   program.configureOutput({
@@ -72,6 +118,10 @@ export function buildProgram(session: Session, outcome: CommandOutcome, help: st
   program.helpCommand("help [command]", "print the help of a command");
   program.addHelpText("after", EXAMPLES);
   program.addHelpText("after", EXIT_CODES);
-  for (const add of COMMANDS) add(program, session, outcome);
+  for (const { name, words: operands, summary, load } of COMMANDS) {
+    const command = program.command(`${name} ${operands}`.trim()).summary(summary);
+    if (words.includes(name)) (await load())(command, session, outcome);
+    else command.option("--json"); // so that its usage shows [options]
+  }
   return program;
 }

@@ -107,6 +107,18 @@ export function visiblyDifferent(base: unknown, candidate: unknown): [string, st
   return [json(base), json(candidate)];
 }
 
+/** Two long texts, each cut around the place where they part, so that what is left differs. @public */
+export function contrastedTexts(left: string, right: string, most: number): [string, string] {
+  if (Math.max(left.length, right.length) <= most) return [left, right];
+  let common = 0;
+  while (common < left.length && left[common] === right[common]) common += 1;
+  const isEarly = common < most - CONTEXT;
+  const from = isEarly ? 0 : common - CONTEXT;
+  const cut = (text: string): string =>
+    `${isEarly ? "" : "… "}${shortened(text.slice(from), most)}`;
+  return [cut(left), cut(right)];
+}
+
 function leafLine({ path, text }: Leaf): string {
   return `${path} ${text}`;
 }

@@ -1,7 +1,6 @@
 // The first divergence of a run in words: what was asked, what each side answered, what differs, what still agrees.
-import type { Answer } from "../base/operations.js";
 import type { AnsweredOperation, Divergence, RunComparison } from "../tools/outcome.js";
-import { agreeingFields, answerDiff, fieldDiff } from "./answer-diff.js";
+import { agreeingFields, answerDiff, contrastedTexts, fieldDiff } from "./answer-diff.js";
 import type { DiffLine } from "./answer-diff.js";
 import type { Palette } from "./palette.js";
 import { answerText, effectsText, valueText } from "./values.js";
@@ -16,14 +15,15 @@ export interface TextOptions {
 const ARGS_MAX = 300;
 const ANSWER_MAX = 300;
 const HISTORY_MAX = 150;
-const AGREEING_MAX = 8;
+const AGREEING_MAX = 12;
+const NAMES_MAX = 4;
 
 /** One sentence: what kind of difference it is. @public */
 export function divergenceSentence(divergence: Divergence): string {
   const { kind, base, candidate, components, failure } = divergence;
   switch (kind) {
     case "result":
-      return "both sides grant it, but with different results";
+      return `both sides grant it, but the answers differ in ${differingFields(divergence)}`;
     case "refusal":
       if (base?.err === undefined) return "the base grants it, the candidate refuses it";
       if (candidate?.err === undefined) return "the base refuses it, the candidate grants it";
@@ -51,6 +51,17 @@ export function divergenceSentence(divergence: Divergence): string {
   }
 }
 
+// The last words of the paths that differ: `full`, `virtual and full`.
+function differingFields({ fields }: Divergence): string {
+  const names = new Set<string>();
+  for (const { path } of fields) {
+    if (path.startsWith("/ok/")) names.add(path.slice(path.lastIndexOf("/") + 1));
+  }
+  const shown = [...names].slice(0, NAMES_MAX);
+  const more = names.size - shown.length;
+  return more > 0 ? `${shown.join(", ")} and ${counted(more, "more field")}` : listed(shown);
+}
+
 /** The whole report of one run's first divergence, as lines. @public */
 export function divergenceText(run: RunComparison, options: TextOptions): string[] {
   const { divergence } = run;
@@ -62,8 +73,7 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
     palette.bold(`run ${run.run}, operation ${grouped(n)}: ${op} (kind: ${kind})`),
     `  what happened  ${palette.bad(divergenceSentence(divergence))}`,
     ...(argsText === "nothing" ? [] : [`  asked          ${op}  ${argsText}`]),
-    ...sideLines("base", divergence.base, divergence, options),
-    ...sideLines("candidate", divergence.candidate, divergence, options),
+    ...answerLines(divergence, options),
     ...logLines(divergence, palette),
     ...differLines(divergence, options),
     ...stateLines(divergence, palette),
@@ -74,20 +84,47 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
   ];
 }
 
+function answerLines(divergence: Divergence, options: TextOptions): string[] {
+  const { base, candidate, kind } = divergence;
+  // Two sides as printed always differ: an answer that is the same stands there once.
+  const isSameAnswer = base !== null && candidate !== null && kind === "state";
+  const isSameResult = base !== null && candidate !== null && kind === "effect";
+  const most = options.verbose ? Infinity : ANSWER_MAX;
+  if (isSameAnswer || isSameResult) {
+    const both = `  both           ${shortened(answerText(base), most)}`;
+    return isSameAnswer ? [both] : [both, ...effectLines(divergence, options)];
+  }
+  const [left, right] = contrastedTexts(answerText(base), answerText(candidate), most);
+  return [
+    ...sideLines("base", left, divergence, options),
+    ...sideLines("candidate", right, divergence, options),
+  ];
+}
+
+function effectLines({ base, candidate }: Divergence, { palette, verbose }: TextOptions): string[] {
+  const most = verbose ? Infinity : ANSWER_MAX;
+  const [left, right] = contrastedTexts(effectsText(base), effectsText(candidate), most);
+  return [
+    `  ${palette.base("base")}           effects: ${left}`,
+    `  ${palette.candidate("candidate")}      effects: ${right}`,
+  ];
+}
+
 function sideLines(
   side: "base" | "candidate",
-  answer: Answer | null,
+  text: string,
   divergence: Divergence,
   { palette, verbose }: TextOptions,
 ): string[] {
+  const answer = divergence[side];
   const label = palette[side](side.padEnd(13));
   if (answer === null) {
     const isBroken = side === "candidate" && divergence.failure !== null;
     return [`  ${label}  ${isBroken ? divergence.failure.kind : "nothing"}`];
   }
   const most = verbose ? Infinity : ANSWER_MAX;
-  const lines = [`  ${label}  ${shortened(answerText(answer), most)}`];
-  if (divergence.kind === "effect" || (answer.fx?.length ?? 0) > 0) {
+  const lines = [`  ${label}  ${text}`];
+  if ((answer.fx?.length ?? 0) > 0) {
     lines.push(`  ${" ".repeat(13)}  effects: ${shortened(effectsText(answer), most)}`);
   }
   return lines;
@@ -136,6 +173,9 @@ function agreeLines(run: RunComparison, divergence: Divergence): string[] {
     const outcome = base?.err === undefined ? "both grant it, with the same" : "both with the same";
     lines.push(`                 in this operation: ${outcome} ${names}`);
   }
+  if (divergence.agreeing.length > 0) {
+    lines.push(`                 state after it: the digests of ${listed(divergence.agreeing)}`);
+  }
   return lines;
 }
 
@@ -146,11 +186,11 @@ function agreedBefore(run: RunComparison): string {
     run.agreedRefusals === 0
       ? ""
       : `, ${counted(run.agreedRefusals, "refusal")} with the same code and detail among them`;
-  return `${all} before it (results, effects in order, counts)${refusals}`;
+  return `${all} before it${refusals}`;
 }
 
-function causeLines({ cause, n }: Divergence): string[] {
-  if (cause === null) return [];
+function causeLines({ cause, n, before }: Divergence): string[] {
+  if (cause === null || before.length === 0) return [];
   const what =
     cause.n === n
       ? "this operation itself: before it the digest of every component was the same on both sides"

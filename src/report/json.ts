@@ -91,6 +91,7 @@ function divergenceJson(divergence: Divergence): unknown {
     kind: divergence.kind,
     component: divergence.components[0]?.component ?? null,
     components: divergence.components,
+    agreeing_components: divergence.agreeing,
     fields: divergence.fields.map(fieldJson),
     base: divergence.base,
     candidate: divergence.candidate,

@@ -12,6 +12,7 @@ export interface Leaf {
 // Keys whose value is a list of pairs but no list of extents.
 const PAIR_KEYS: ReadonlySet<string> = new Set(["moves"]);
 const SEGMENT_KEYS: ReadonlySet<string> = new Set(["key"]);
+const SPANS_KEY = "spans"; // one extent a band, possibly empty
 
 /** `7..9, 12, 3 unbound`; `none` for an empty list. @public */
 export function extentsText(extents: Extents): string {
@@ -32,8 +33,16 @@ export function valueText(value: unknown, key = ""): string {
   if (typeof value === "string") return isPlainWord(value) ? value : JSON.stringify(value);
   if (!isObject(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return listText(value, key);
-  const parts = Object.entries(value).map(([name, part]) => `${name} ${memberText(part, name)}`);
+  const parts = Object.entries(value).map(([name, part]) => {
+    const text = key === SPANS_KEY ? spanText(part) : memberText(part, name);
+    return `${name} ${text}`;
+  });
   return parts.length === 0 ? "nothing" : parts.join(", ");
+}
+
+function spanText(span: unknown): string {
+  if (!Array.isArray(span) || span[1] === 0) return "none";
+  return valueText([span]);
 }
 
 function memberText(value: unknown, key: string): string {
@@ -95,7 +104,7 @@ export function answerLeaves(answer: Answer | null): Leaf[] {
 }
 
 function collect(path: string, value: unknown, key: string, leaves: Leaf[]): void {
-  if (isObject(value) && !Array.isArray(value)) {
+  if (isObject(value) && !Array.isArray(value) && key !== SPANS_KEY) {
     const entries = Object.entries(value);
     for (const [name, part] of entries) collect(`${path}.${name}`, part, name, leaves);
     if (entries.length > 0) return;

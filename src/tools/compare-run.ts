@@ -31,7 +31,7 @@ export interface AnsweredLine extends Answer {
 /** Follows one run until its first difference. @internal */
 export class RunComparer {
   readonly run: string;
-  readonly parts: ComparedParts;
+  parts: ComparedParts;
   readonly #keep: number;
   readonly #digests = new DigestPair();
   #before: AnsweredLine[] = []; // the newest `keep` at the end, older ones in front of them
@@ -60,6 +60,10 @@ export class RunComparer {
   /** Compares one operation; false when the run is over with it. */
   compare(line: AnsweredLine, candidate: Answer): boolean {
     this.operations += 1;
+    // A run recorded without digests has none from its first operation on, whatever its first line says.
+    if (this.operations === 1 && line.digest === undefined) {
+      this.parts = { ...this.parts, digest: false };
+    }
     if (this.#isBootRefused) {
       this.invalid = "boot is refused on both sides, so nothing after it means anything";
       return false;
@@ -198,6 +202,7 @@ export class RunComparer {
       candidate: sides.candidate ?? null,
       fields: sides.fields ?? [],
       components,
+      agreeing: this.parts.digest ? this.#digests.agreeing() : [],
       failure: sides.failure ?? null,
       // Digests are compared after every operation, so the first that differ name the operation that parted.
       cause: components.length > 0 ? { n, op } : null,

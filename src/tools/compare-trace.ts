@@ -14,7 +14,7 @@ import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import { adapterSide, partsWith, sideDifferences, TraceSide } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
-import type { CompareResult, SideDifference, SideInfo } from "./outcome.js";
+import type { CompareResult, SideInfo } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
@@ -59,7 +59,6 @@ class TraceComparison {
   readonly #results: ResultList;
   readonly #side: TraceSide;
   #candidateSide: SideInfo | null = null;
-  #differences: readonly SideDifference[] = [];
   #adapter: Adapter | null = null;
   #comparer: RunComparer | null = null;
   #waiting: RunLine | null = null; // a run that begins with a state
@@ -89,10 +88,11 @@ class TraceComparison {
     if (this.#reader.ignoredKeys > 0) this.#results.lenient();
     this.#results.checkSelection(this.#options.trace);
     const base = this.#side.info();
+    const candidate = this.#candidateSide;
     return this.#results.finish({
       base,
-      candidate: this.#candidateSide,
-      differences: this.#differences,
+      candidate,
+      differences: candidate === null ? [] : sideDifferences(base, candidate),
       isUnread: this.#isStopped && this.#options.first === true,
     });
   }
@@ -145,12 +145,24 @@ class TraceComparison {
   }
 
   async #startRun(line: RunLine): Promise<void> {
+    await this.#leaveUnended();
     this.#results.saw(line.run);
     if (this.#options.run !== undefined && line.run !== this.#options.run) return;
     this.#side.run(line);
     this.#pulse.run = line.run;
     if ((line.starts_at ?? 0) > 0) this.#waiting = line;
     else await this.#openRun(line, null);
+  }
+
+  /** A run without an `end`, in a truncated trace that is accepted. */
+  async #leaveUnended(): Promise<void> {
+    const comparer = this.#comparer;
+    if (comparer === null) return;
+    this.#comparer = null;
+    await this.#candidate.leave();
+    comparer.incomplete ??= "the run has no end in the trace";
+    this.#results.add(comparer);
+    this.#pulse.runs += 1;
   }
 
   async #openRun(line: RunLine, state: StateLine | null): Promise<void> {
@@ -185,9 +197,7 @@ class TraceComparison {
     if (state !== null && !adapter.info.fromState) {
       throw handshake(`${name} cannot start run ${line.run} from a state`);
     }
-    const base = this.#side.info();
-    this.#candidateSide = adapterSide(name, adapter, base);
-    this.#differences = sideDifferences(base, this.#candidateSide);
+    this.#candidateSide = adapterSide(name, adapter, this.#side.info());
   }
 
   async #flush(): Promise<void> {

@@ -39,9 +39,9 @@ export class DigestPair {
     return found;
   }
 
-  /** Names of all components seen. */
-  components(): string[] {
-    return Object.keys(this.#base);
+  /** The components that both sides have told of and that agree now. */
+  agreeing(): string[] {
+    return Object.keys(this.#base).filter((name) => this.#base[name] === this.#candidate[name]);
   }
 
   // The common case: both list the same components with the same values.

@@ -83,6 +83,7 @@ export interface Divergence {
   readonly candidate: Answer | null;
   readonly fields: readonly FieldDifference[];
   readonly components: readonly ComponentDifference[]; // in the order of the digest
+  readonly agreeing: readonly string[]; // components whose digests are the same; empty without digests
   readonly failure: AdapterFailure | null; // crash, hang, protocol, invariant
   readonly cause: { readonly n: number; readonly op: string } | null; // null where no digests tell
   readonly before: readonly AnsweredOperation[]; // the last operations that agreed, oldest first

@@ -123,6 +123,7 @@ class Replay {
   }
 
   async #startRun(line: RunLine): Promise<void> {
+    if (this.#adapter !== null) await this.#endRun(); // a run without an end, in a truncated trace
     this.#seen.push(line.run);
     if (this.#options.run !== undefined && line.run !== this.#options.run) return;
     if ((line.starts_at ?? 0) > 0) this.#waiting = line;

@@ -25,6 +25,7 @@ export class TraceSide {
   #configHash: string | null = null;
   #digest: DigestDepth | null = null;
   #hasEffects = false;
+  #hasDigests = false;
 
   constructor(spec: string) {
     this.spec = spec;
@@ -38,10 +39,13 @@ export class TraceSide {
   }
 
   /** Takes note of operation kinds. */
-  kinds(lines: readonly { readonly op: string; readonly fx?: unknown }[]): void {
+  kinds(
+    lines: readonly { readonly op: string; readonly fx?: unknown; readonly digest?: unknown }[],
+  ): void {
     for (const line of lines) {
       this.#kinds.add(line.op);
       if (line.fx !== undefined) this.#hasEffects = true;
+      if (line.digest !== undefined) this.#hasDigests = true;
     }
   }
 
@@ -54,7 +58,7 @@ export class TraceSide {
       revision: producer?.revision ?? null,
       dirty: producer?.dirty ?? null,
       formatVersion: this.header?.version ?? null,
-      digest: this.#digest,
+      digest: this.#hasDigests ? this.#digest : null,
       fx: this.#hasEffects,
       configHash: this.#configHash,
       pageSizes: [...this.#pageSizes].sort((left, right) => left - right),

@@ -4,10 +4,11 @@ import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { compareText } from "../../report/compare-text.js";
 import { compareJson } from "../../report/json.js";
+import { revisionName } from "../../report/words.js";
 import { compareFiles } from "../../tools/compare-files.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices } from "../../tools/compare-trace.js";
-import type { CompareResult, CompareVerdict } from "../../tools/outcome.js";
+import type { CompareResult, CompareVerdict, SideInfo } from "../../tools/outcome.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { shellWord, unknownWord, wholeNumber } from "../flags.js";
@@ -55,10 +56,8 @@ Examples:
   unified-trace compare old.jsonl new.jsonl`;
 
 /** @internal */
-export function addCompare(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("compare [base] [candidate]")
-    .summary("compare a trace with an implementation, or two traces")
+export function addCompare(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description(
       "Replay a trace on a candidate and report the first divergence, or compare two traces.",
     )
@@ -150,8 +149,9 @@ function sidesOf(
   return { base: first, candidate: { kind: "file", name: second } };
 }
 
-function print(result: CompareResult, trace: string, session: Session): number {
+function print(compared: CompareResult, trace: string, session: Session): number {
   const hash = traceHash(trace);
+  const result = withProvenance(compared, hash);
   if (session.isJson) {
     session.printJson(compareJson(result, hash));
   } else {
@@ -164,7 +164,19 @@ function print(result: CompareResult, trace: string, session: Session): number {
   return worstExit(exits);
 }
 
-/** The command that shows the divergence again; operation, trace hash and revisions stand in the report around it. */
+/** What a reproduction depends on, behind each command: the trace and the two revisions. */
+function withProvenance(result: CompareResult, hash: string | null): CompareResult {
+  const revision = (side: SideInfo | null): string =>
+    side === null ? "unknown" : revisionName(side.revision, side.dirty).replace("revision ", "");
+  const trace = hash === null ? "" : `; trace ${hash}`;
+  const revisions = `; base ${revision(result.base)}, candidate ${revision(result.candidate)}`;
+  const runs = result.runs.map((run) =>
+    run.reproduce === null ? run : { ...run, reproduce: run.reproduce + trace + revisions },
+  );
+  return { ...result, runs };
+}
+
+/** The command that shows the divergence again. */
 function reproduceLine(
   base: string,
   candidate: CandidateSide,

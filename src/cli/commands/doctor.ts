@@ -25,10 +25,8 @@ Examples:
   unified-trace doctor --json`;
 
 /** @internal */
-export function addDoctor(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("doctor")
-    .summary("say what is installed and what is not")
+export function addDoctor(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description("Say what this machine has and lacks: Node, native addon, CUDA, compression.")
     .option("--json", "print one JSON document");
   addSharedFlags(command)

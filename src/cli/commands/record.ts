@@ -50,10 +50,8 @@ Examples:
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
 
 /** @internal */
-export function addRecord(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("record")
-    .summary("run a workload on an implementation and write a trace")
+export function addRecord(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description(
       "Run seeds, scenarios or a serving workload on an implementation and write a trace.",
     )

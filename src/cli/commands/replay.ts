@@ -32,10 +32,8 @@ Examples:
   unified-trace replay --trace base.jsonl --impl checkout:../other`;
 
 /** @internal */
-export function addReplay(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("replay")
-    .summary("replay a trace and check invariants only")
+export function addReplay(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description("Replay a trace on an implementation and check its invariants, not its answers.")
     .option("--trace <file>", "the trace: .jsonl, .jsonl.gz, or - for standard input (required)")
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self")

@@ -44,10 +44,8 @@ Examples:
   unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64`;
 
 /** @internal */
-export function addRun(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("run [paths...]")
-    .summary("run scenarios against what they expect")
+export function addRun(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description("Run scenario files and folders against what they expect, or a serving workload.")
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self");
   addServingFlags(command);

@@ -21,10 +21,8 @@ Examples:
   unified-trace compare --trace base.jsonl --candidate cmd:"unified-trace serve"`;
 
 /** @internal */
-export function addServe(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("serve")
-    .summary("answer the adapter protocol on standard input and output")
+export function addServe(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description("Put an implementation behind the adapter protocol.")
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self");
   addImplementationFlags(command, "touched");

@@ -25,10 +25,8 @@ Examples:
   unified-trace stats real.jsonl.gz --run serving/tight/full+window/p16/mooncake --json`;
 
 /** @internal */
-export function addStats(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("stats <files...>")
-    .summary("count operations, refusals, moves and more in traces")
+export function addStats(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description("Count what happened in traces.")
     .option("--run <id>", "count only this run")
     .option("--json", "print one JSON document");

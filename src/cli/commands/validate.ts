@@ -23,10 +23,8 @@ Examples:
   unified-trace validate scenarios/*.json real.jsonl.gz --json`;
 
 /** @internal */
-export function addValidate(program: Command, session: Session, outcome: CommandOutcome): void {
-  const command = program
-    .command("validate <files...>")
-    .summary("check the schema and structure of traces and scenarios")
+export function addValidate(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
     .description("Check the schema and structure of traces and scenario files.")
     .option("--json", "print one JSON document");
   addReadingFlags(command);
