@@ -150,17 +150,23 @@ export class ChainAllocator {
 
   #price(demand: readonly number[]): ChainPlan | OperationError {
     const wanted = demand[this.owner.index]!;
-    if (wanted > this.virtual.free.length) {
-      return { code: "refused_ids", need: wanted, free: this.virtual.free.length };
-    }
-    const states = this.stateBand === null ? 0 : demand[this.stateBand.index]!;
-    if (this.slots !== null && states > this.slots.free.length) {
-      return { code: "refused_state", need: states, free: this.slots.free.length };
+    const ids = this.#freeIds(this.virtual, this.owner);
+    if (wanted > ids) return { code: "refused_ids", need: wanted, free: ids };
+    if (this.slots !== null && this.stateBand !== null) {
+      const states = demand[this.stateBand.index]!;
+      const slots = this.#freeIds(this.slots, this.stateBand);
+      if (states > slots) return { code: "refused_state", need: states, free: slots };
     }
     if (this.stages === null)
       return firstPlan(this.snapshot(), demand) ?? this.#capacityRefusal(demand);
     if (!this.stages.fits(this.#live(), demand)) return this.#capacityRefusal(demand);
     return this.#realised(demand);
+  }
+
+  /** Free ids of a space; with stages those of the stage that has the fewest, since all hold the same. */
+  #freeIds(space: IdSpace, band: Band): number {
+    if (this.stages === null) return space.free.length;
+    return Math.max(0, this.stages.leastIds(band.index) - (space.count - space.free.length));
   }
 
   /** How this stage serves a take that all stages granted: vacated pages are no obstacle, a flush takes them back. */
@@ -194,10 +200,10 @@ export class ChainAllocator {
 
   #idsServe(demand: readonly number[], freed: readonly number[]): boolean {
     const owner = this.owner.index;
-    if (demand[owner]! > this.virtual.free.length + freed[owner]!) return false;
+    if (demand[owner]! > this.#freeIds(this.virtual, this.owner) + freed[owner]!) return false;
     if (this.stateBand === null || this.slots === null) return true;
     const state = this.stateBand.index;
-    return demand[state]! <= this.slots.free.length + freed[state]!;
+    return demand[state]! <= this.#freeIds(this.slots, this.stateBand) + freed[state]!;
   }
 
   #layoutServes(demand: readonly number[], freed: readonly number[]): boolean {

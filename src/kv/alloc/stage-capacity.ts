@@ -41,6 +41,13 @@ export class StageCapacity {
     });
   }
 
+  /** Ids that the stage with the fewest of them has in one band. */
+  leastIds(index: number): number {
+    return Math.min(
+      ...this.#plans.map((plans) => Math.max(0, plans[index]!.pages - plans[index]!.first_page)),
+    );
+  }
+
   /** Whether the demand fits on every stage. */
   fits(live: readonly number[], demand: readonly number[]): boolean {
     return this.snapshots(live).every((snapshot) => feasible(snapshot, demand));
