@@ -4,7 +4,7 @@
 import { InputError } from "../base/errors.js";
 import type { BootOk, DirectConfig } from "../base/operations.js";
 import { fail } from "./model-fault.js";
-import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE, POISON } from "./model-pages.js";
+import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE } from "./model-pages.js";
 
 const PAGES_MAX = 2 ** 31;
 
@@ -37,7 +37,7 @@ export class ModelArena {
         throw new InputError("config", `boot names band ${name}, which is no sub-pool`);
       if (geometry.pages >= PAGES_MAX) {
         const limit = `band ${name} has ${geometry.pages} pages, the model device takes fewer than 2^31 a band`;
-        throw new InputError("config", `${limit}: use --device none or a smaller arena`);
+        throw new InputError("config", `${limit}: use self:none or a smaller arena`);
       }
       return new BandPages(pool, geometry, index, config.page_size);
     });
@@ -132,11 +132,10 @@ export class ModelArena {
     const page = band.placeOf(id);
     const pages = band.page(page);
     const p = offsetOf(page);
-    const wrote = band.id(id)[offsetOf(id) + ID.byOperation]!; // inside the block
-    const found = this.#found(band, id, pages[p + PAGE.content]!, pages[p + PAGE.byAct]!);
-    const by = pages[p + PAGE.byOperation]!;
-    const since = by === 0 ? "" : `, last written by operation ${by}`;
-    const message = `${this.describe(band, page)} lost what operation ${wrote} wrote: it holds ${found}${since}`;
+    const wrote = band.id(id)[offsetOf(id) + ID.byOperation]!; // inside the block, as below
+    const act = ACT_WORDS[pages[p + PAGE.byAct]!]!; // one word an act
+    const lost = `${this.describe(band, page)} lost what operation ${wrote} wrote`;
+    const message = `${lost}: its bytes are those of a ${act} in operation ${pages[p + PAGE.byOperation]!}`;
     fail("lost_write", message, band.name, page);
   }
 
@@ -157,16 +156,6 @@ export class ModelArena {
     const what = `${ACT_WORDS[act]!} reads ${this.describe(band, page)}`; // one word an act
     const message = `${what} while ${forward} may still write it: nothing waits for ${forward} first`;
     fail("unordered_overlap", message, band.name, page);
-  }
-
-  #found(band: BandPages, id: number, content: number, act: number): string {
-    if (content === 0) return "zeros";
-    if (content === POISON) return "nothing that was written";
-    for (const other of band.liveIds()) {
-      if (other === id || band.id(other)[offsetOf(other) + ID.expected] !== content) continue;
-      return `what ${this.describe(band, band.placeOf(other))} should hold`;
-    }
-    return act === ACT.none ? "other bytes" : `other bytes, of a ${ACT_WORDS[act] ?? "write"}`;
   }
 
   #failUnordered(

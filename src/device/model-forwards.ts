@@ -228,7 +228,5 @@ export class ForwardStream {
     const content = !alive ? this.#arena.garbage() : whole ? value : (old + value) | 0;
     this.#arena.write(band, place, content, ACT.forward, forward.operation);
     if (alive) this.#arena.verify(band, id);
-    const holder = band.holderOf(place);
-    if (holder !== 0 && holder !== id) this.#arena.verify(band, holder);
   }
 }

@@ -94,7 +94,7 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
     after: (run, _args, ok) => checkReleased(run, ok.released),
   },
   "event.fire": NOTHING, // a forward that ended early is still treated as late
-  "chain.flush": NOTHING,
+  "chain.flush": { after: checkFlush },
   "chain.relieve": NOTHING,
   "host.backup": UNKNOWN,
   "host.backup_done": UNKNOWN,
@@ -242,4 +242,24 @@ function checkRecord(
   const expected = run.recordsForwards ? 1 : 0;
   if (events !== expected)
     fail("bad_effect", `recording of ${args.step} with ${events} event effects, not ${expected}`);
+}
+
+function checkFlush(
+  run: ModelRun,
+  _args: KvArgs["chain.flush"],
+  ok: KvOk["chain.flush"],
+  effects: readonly Effect[],
+): void {
+  for (const band of run.arena.bands) {
+    const moved = effects.flatMap((effect) =>
+      effect[0] === "move" && effect[1] === band.name ? effect[2] : [],
+    );
+    const answered = ok[band.name]?.moves ?? [];
+    for (let index = 0; index < Math.max(moved.length, answered.length); index++) {
+      const [did, said] = [moved[index]?.join(" to "), answered[index]?.join(" to ")];
+      if (did === said) continue;
+      const sides = `the answer says ${said ?? "none"}, the effects ${did ?? "none"}`;
+      fail("bad_effect", `move ${index} in ${band.name}: ${sides}`, band.name);
+    }
+  }
 }

@@ -47,8 +47,8 @@ export const ACT_WORDS: readonly string[] = [
   "forward",
 ];
 
-/** Content of a page that nothing was written to since the arena was opened. @internal */
-export const POISON = 0x7fc17fc1;
+/** Content of a page that nothing was written to since the arena was opened. */
+const POISON = 0x7fc17fc1;
 
 const UNIT_FIELD = 0x5801;
 const PAGE_FIELD = 0x5802;

@@ -102,7 +102,8 @@ export class ModelRows {
       const page = row.virtual.subarray(0, row.pageCount).indexOf(id);
       if (page < 0) continue;
       const first = page * this.pageSize;
-      return `${row.req} tokens ${first} to ${first + this.pageSize - 1}`;
+      const last = first + this.pageSize - 1;
+      return first === last ? `${row.req} token ${first}` : `${row.req} tokens ${first} to ${last}`;
     }
     return "";
   }

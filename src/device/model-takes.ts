@@ -135,10 +135,14 @@ function bindPage(run: ModelRun, band: BandPages, id: number, page: number): voi
     );
   const block = band.page(page);
   const p = offsetOf(page);
-  if (!band.isState && block[p + PAGE.handed] !== -arena.operation)
+  if (band.isState) {
+    arena.claim(band, page, ACT.handOut);
+    // A state slot is not cleared at hand-out: whatever is there stays until the first write.
+    band.bind(id, page, block[p + PAGE.content]!, arena.operation);
+    return;
+  }
+  if (block[p + PAGE.handed] !== -arena.operation)
     fail("bad_effect", `${band.name} page ${page} is handed out without zeroing`, band.name, page);
-  arena.claim(band, page, ACT.handOut);
-  // A state slot is not cleared at hand-out: whatever is there stays until the first write.
-  band.bind(id, page, band.isState ? block[p + PAGE.content]! : 0, arena.operation);
-  arena.verify(band, id);
+  band.bind(id, page, 0, arena.operation);
+  if (block[p + PAGE.content] !== 0) arena.failLost(band, id);
 }

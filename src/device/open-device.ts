@@ -33,7 +33,7 @@ export function openDevice(
     case "cuda":
       throw new EnvironmentError(
         "device_unavailable",
-        `device ${kind}: this version carries effects out on the model device only; use --device model or none`,
+        `device ${kind}: this version carries effects out on the model device only; use self:model or self:none`,
       );
   }
 }

@@ -42,14 +42,18 @@ export function readStory(file: URL): Story {
   const lines: Line[] = objects
     .filter((object) => object.kind === "op")
     .map(({ op, args, ok, err, fx }) => ({
-      operation: { op, args } as KvOperation,
+      operation: { op, args },
       answer: { ...(ok && { ok }), ...(err && { err }), ...(fx && { fx }) } as Answer,
     }));
   return { config: run.config, boot: lines[0]!.answer.ok as BootOk, lines: lines.slice(1) };
 }
 
-/** A copy with one line changed; lines are plain data. */
-export function withLine(story: Story, n: number, change: (line: any) => void): Story {
+/** A line as plain data, to be changed at will. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a mistake may have any shape
+export type LooseLine = any;
+
+/** A copy with one line changed. */
+export function withLine(story: Story, n: number, change: (line: LooseLine) => void): Story {
   const lines = story.lines.map((line) => structuredClone(line));
   change(lines[n - 1]);
   return { ...story, lines };

@@ -1,0 +1,78 @@
+// The addon loader answers with a reason and never throws; devices by name.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EnvironmentError } from "../../src/base/errors.js";
+import { loadNative, nativeReport } from "../../src/device/native-loader.js";
+import { openDevice } from "../../src/device/open-device.js";
+import { describeUnless } from "../skip-aloud.js";
+
+let root = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "native-"));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function build(folder: string): string {
+  const release = join(root, "build", folder, "Release");
+  mkdirSync(release, { recursive: true });
+  const path = join(release, "unified_trace.node");
+  writeFileSync(path, "not a library");
+  return path;
+}
+
+describe("the native loader", () => {
+  test("says how to build what is not there", () => {
+    const nothing = { available: false, path: null };
+    expect(nativeReport(root)).toMatchObject(nothing);
+    expect(nativeReport(root).reason).toMatch(/npm run build:native/);
+    mkdirSync(join(root, "build", "native"), { recursive: true });
+    expect(nativeReport(root)).toMatchObject(nothing);
+  });
+
+  test("gives the loader's reason in one line for a file that does not load", () => {
+    const path = build("native");
+    const { report, addon } = loadNative(root);
+    expect(addon).toBeNull();
+    expect(report).toMatchObject({ available: false, path });
+    expect(report.reason).toMatch(/^the native addon does not load: ./);
+    expect(report.reason).not.toContain("\n");
+  });
+
+  test("tries the plain build first, then the others by name", () => {
+    const debug = build("native-debug");
+    expect(nativeReport(root).path).toBe(debug);
+    const cpu = build("native-cpu");
+    expect(nativeReport(root).path).toBe(cpu);
+    const plain = build("native");
+    expect(nativeReport(root).path).toBe(plain);
+  });
+});
+
+const own = nativeReport();
+describeUnless(own.available ? undefined : String(own.reason), "the addon of this checkout", () => {
+  test("loads and says its version", () => {
+    const { report, addon } = loadNative();
+    expect(report).toMatchObject({ available: true, reason: null });
+    expect(addon?.version).toMatch(/^\d+\.\d+\.\d+/);
+  });
+});
+
+describe("a device by name", () => {
+  const options = { verify: "touched" } as const;
+
+  test("model is there, none is none", () => {
+    expect(openDevice("model", options).kind).toBe("model");
+    expect(openDevice("none", options)).toBeNull();
+  });
+
+  test.each(["host", "cuda"] as const)("%s is refused in one clear line", (kind) => {
+    const opening = (): unknown => openDevice(kind, options);
+    expect(opening).toThrow(EnvironmentError);
+    expect(opening).toThrow(expect.objectContaining({ code: "device_unavailable", exitCode: 4 }));
+    expect(opening).toThrow(new RegExp(`^device ${kind}: [^\\n]+$`));
+  });
+});
