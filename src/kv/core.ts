@@ -15,6 +15,12 @@ export interface FreeGroup {
   readonly windows: readonly Set<number>[]; // by band index: virtual pages whose window page is freed already
 }
 
+/** Which parts of the content the digests cover. @internal */
+export interface DigestParts {
+  readonly layout: boolean; // order, bindings, pending batches
+  readonly deep: boolean; // everything
+}
+
 /** What every operation of one run shares. @internal */
 export class KvCore {
   readonly source: DirectConfig;
@@ -25,19 +31,24 @@ export class KvCore {
   readonly tokenBands: readonly Band[]; // chain order
   readonly windowBands: readonly Band[]; // chain order
   group: FreeGroup | null = null;
+  readonly #parts: DigestParts;
 
-  constructor(
-    source: DirectConfig,
-    config: ChainConfig,
-    parts: { layout: boolean; deep: boolean },
-  ) {
+  /** @param before - the run that a resize of the arena replaces */
+  constructor(source: DirectConfig, config: ChainConfig, parts: DigestParts, before?: KvCore) {
     this.source = source;
     this.config = config;
-    this.chain = new ChainAllocator(config, bandPlans(config), parts);
-    this.requests = new RequestTable(config.rows, parts.layout);
+    this.#parts = parts;
+    this.chain = new ChainAllocator(config, bandPlans(config), parts, before?.chain);
+    this.requests = before?.requests ?? new RequestTable(config.rows, parts.layout);
     this.lists = new PageListBuilder(this.chain.bands);
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
     this.windowBands = this.chain.bands.filter((band) => band.plan.isWindow);
+  }
+
+  /** The same run on an arena of another size, ids as at boot. Only while nothing is live. */
+  resized(arenaBytes: number): KvCore {
+    const source = { ...this.source, arena_bytes: arenaBytes };
+    return new KvCore(source, { ...this.config, arenaBytes }, this.#parts, this);
   }
 
   /** Whether forwards are recorded: with overlap, or with stages. */

@@ -24,7 +24,7 @@ export type ContentsOf = (band: string) => Lanes;
 
 /** Tracks which component digests changed from operation to operation. @internal */
 export class ComponentDigests {
-  readonly #core: KvCore;
+  #core: KvCore;
   readonly #layout: boolean;
   readonly #deep: boolean;
   readonly #names: readonly string[];
@@ -42,6 +42,12 @@ export class ComponentDigests {
     this.#lastA = new Int32Array(this.#names.length);
     this.#lastB = new Int32Array(this.#names.length);
     this.#versions = this.#names.map(() => -1);
+  }
+
+  /** Goes on with the run that a resize put in place. */
+  follow(core: KvCore): void {
+    this.#core = core;
+    this.#versions.fill(-1);
   }
 
   /** Digests that changed since the last call, in component order; undefined when none did. */

@@ -2,7 +2,6 @@
 import { InternalError } from "../base/errors.js";
 import type {
   Answer,
-  BandGeometry,
   DigestDepth,
   Digests,
   DirectConfig,
@@ -14,7 +13,7 @@ import type { State } from "../base/state.js";
 import { chainConfig, planRefusal } from "./config.js";
 import { KvCore } from "./core.js";
 import { ComponentDigests, type ContentsOf } from "./digests.js";
-import { bandPlans, sinkBytes } from "./memory/geometry.js";
+import { arenaResize, boot } from "./operations/arena.js";
 import { admitPass, askEstimates, askMaxNewTokens } from "./operations/admission.js";
 import {
   askFits,
@@ -52,7 +51,7 @@ type Handlers = { readonly [K in KvOperationName]: Handler<K> | null };
 // null: not answered yet. A kind without an entry fails at type-check.
 const HANDLERS: Handlers = {
   boot: boot,
-  "arena.resize": null,
+  "arena.resize": arenaResize,
   "row.alloc": rowAlloc,
   "row.free": rowFree,
   "state.alloc": stateAlloc,
@@ -125,7 +124,7 @@ export interface StorageOptions {
 export class KVStorage {
   readonly #config: DirectConfig;
   readonly #depth: DigestDepth | null;
-  readonly #core: KvCore | null; // null: the configuration cannot be planned
+  #core: KvCore | null; // null: the configuration cannot be planned
   readonly #digests: ComponentDigests | null;
   #clock = 0; // operations so far
 
@@ -153,6 +152,8 @@ export class KVStorage {
     core.chain.steps.clock = this.#clock;
     this.#clock += 1;
     const answer = handler(core, operation.args as KvArgs[KvOperationName]);
+    if (operation.op === "arena.resize" && answer.ok !== undefined)
+      this.#resize(core, operation.args.arena_bytes);
     core.chain.endOperation();
     const fx = core.chain.scope.take();
     return fx.length === 0 ? answer : { ...answer, fx };
@@ -180,9 +181,14 @@ export class KVStorage {
 
   /** An independent copy: truth is tried on it. */
   clone(): KVStorage {
-    const copy = new KVStorage(this.#config, { digestDepth: this.#depth });
+    const copy = new KVStorage(this.#core?.source ?? this.#config, { digestDepth: this.#depth });
     copy.load(this.state());
     return copy;
+  }
+
+  #resize(core: KvCore, arenaBytes: number): void {
+    this.#core = core.resized(arenaBytes);
+    this.#digests?.follow(this.#core);
   }
 
   #running(): KvCore {
@@ -199,12 +205,4 @@ export class KVStorage {
 
 function unsupported(what: string): Answer {
   return { err: { code: "unsupported", message: `${what} is not answered by this allocator` } };
-}
-
-function boot(core: KvCore): Answer<"boot"> {
-  const bands: Record<string, BandGeometry> = {};
-  for (const { name, grow, unit_bytes, page_bytes, pages, first_page } of bandPlans(core.config)) {
-    bands[name] = { grow, unit_bytes, page_bytes, pages, first_page };
-  }
-  return { ok: { bands, sink_bytes: sinkBytes(core.config) } };
 }

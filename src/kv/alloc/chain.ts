@@ -60,22 +60,28 @@ export class ChainAllocator {
   readonly stateBand: Band | null;
   readonly virtual: IdSpace;
   readonly slots: IdSpace | null;
-  readonly steps = new ForwardSteps();
-  readonly scope = new EffectScope(this.steps);
-  readonly fences = new FenceList();
+  readonly steps: ForwardSteps;
+  readonly scope: EffectScope;
+  readonly fences: FenceList;
   readonly usage: PageUsage;
-  moveEpoch = 0; // `move` effects so far
+  moveEpoch: number; // `move` effects so far
   /** Set by `stages.install`: from then on every question is asked of all stages. */
   stages: StageCapacity | null = null;
   readonly #snapshot: BandSnapshot[];
   readonly #snapshotEpochs: number[];
   readonly #context: CompactionContext;
 
+  /** @param before - the chain that a resize replaces: its forwards, fences and move epoch go on */
   constructor(
     config: ChainConfig,
     plans: readonly BandPlan[],
     parts: { layout: boolean; deep: boolean },
+    before?: ChainAllocator,
   ) {
+    this.steps = before?.steps ?? new ForwardSteps();
+    this.fences = before?.fences ?? new FenceList();
+    this.moveEpoch = before?.moveEpoch ?? 0;
+    this.scope = new EffectScope(this.steps);
     this.config = config;
     const ownerPlan = plans.find((plan) => plan.isOwner)!; // planRefusal found one
     const statePlan = plans.find((plan) => plan.kind === "state");
