@@ -1,5 +1,5 @@
 // A minimal adapter in plain JavaScript: the whole protocol around an allocator that only knows request rows.
-// Try it from the project's folder:  unified-trace conformance 'cmd:node examples/adapters/minimal.mjs'
+// It is named on the command line as  --candidate 'cmd:node examples/adapters/minimal.mjs'
 //
 // Lines of JSON come in on standard input; for each of them one line goes out, in the same order. Standard error is
 // free for messages. Replies to everything that one read brought are written together: that is what makes it fast.

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { CandidateError } from "../base/errors.js";
 import type { Adapter } from "./adapter.js";
 import { describeThrown, type ImplementationModule, ModuleRunner } from "./module-contract.js";
-import { ServeSession } from "./serve.js";
+import { ServeSession } from "./serve-session.js";
 
 /** What the thread is started with. @internal */
 export interface ModuleWorkerData {

@@ -3,11 +3,17 @@
 import type { ChildProcess } from "node:child_process";
 
 const living = new Set<ChildProcess>();
+let isEnding = false;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const hasGroups = process.platform !== "win32";
 
 /** Whether a child should be spawned `detached`, as the leader of a process group. @internal */
 export const spawnsGroup: boolean = hasGroups;
+
+/** True once a signal that ends this process came in: no new child is started then. @internal */
+export function isProcessEnding(): boolean {
+  return isEnding;
+}
 
 /** Takes a child into care until it exits. @internal */
 export function guardChild(child: ChildProcess): void {
@@ -48,6 +54,7 @@ function killAll(): void {
 
 // A listener takes the signal's own effect away. Where nobody else listens it is given back.
 function passOn(signal: NodeJS.Signals): void {
+  isEnding = true;
   killAll();
   if (process.listenerCount(signal) > 1) return;
   process.off(signal, passOn);

@@ -1,7 +1,7 @@
 // Carries the protocol's lines over the standard input and output of a child process. No shell is involved.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { LineSplitter } from "./line-splitter.js";
-import { guardChild, signalChild, spawnsGroup } from "./process-children.js";
+import { guardChild, isProcessEnding, signalChild, spawnsGroup } from "./process-children.js";
 import { LINE_BYTES_MAX } from "./protocol.js";
 import { LogTail, type Transport, type TransportListener } from "./transport.js";
 
@@ -36,6 +36,12 @@ export class ProcessTransport implements Transport {
 
   start(listener: TransportListener): void {
     this.#listener = listener;
+    if (isProcessEnding()) {
+      setImmediate(() => {
+        this.#end("this process was told to end", false);
+      });
+      return;
+    }
     const [program = "", ...args] = this.#words;
     const child = spawn(program, args, {
       stdio: ["pipe", "pipe", "pipe"],
@@ -90,7 +96,10 @@ export class ProcessTransport implements Transport {
     if (child === null || child.pid === undefined) return;
     if (manner === "finish" && child.exitCode === null) {
       child.stdin.end();
-      if (await this.#isGoneWithin(FINISH_MS)) return this.#release(child);
+      if (await this.#isGoneWithin(FINISH_MS)) {
+        this.#release(child);
+        return;
+      }
     }
     signalChild(child, "SIGTERM");
     if (!(await this.#isGoneWithin(TERMINATE_MS))) {

@@ -8,6 +8,7 @@ import {
   encodeLine,
   encodeOpen,
   encodeOperation,
+  type Mistake,
   parseReply,
   PROTOCOL_VERSION,
   oneLine,
@@ -44,6 +45,7 @@ interface Expectation {
   readonly resolve: () => void;
   readonly reject: (error: CandidateError) => void;
   readonly timer: NodeJS.Timeout;
+  isDone: boolean; // all that was owed came; the rest of the read must hold nothing more
 }
 
 /** @internal */
@@ -245,34 +247,43 @@ export class ProtocolLink {
         resolve,
         reject,
         timer,
+        isDone: false,
         ...(afterRead === undefined ? {} : { afterRead }),
       };
     });
   }
 
   #takeLines(lines: readonly string[]): void {
-    if (this.#failed !== null || this.#isStopping) return;
-    const expectation = this.#expectation;
-    let isDone = expectation === null;
     for (const line of lines) {
-      const reply = parseReply(line);
-      if (reply.kind === "mistake") return this.#fail("protocol", reply.message);
-      if (isDone || expectation === null) return this.#failUnasked(reply, line);
-      if (reply.kind === "error") return this.#refuse(reply);
-      try {
-        const step = expectation.take(reply);
-        if (typeof step === "object") return this.#fail("protocol", step.wrong, step.n);
-        isDone = step === "done";
-      } catch (error) {
-        if (error instanceof CandidateError) return this.#reject(error);
-        throw error;
-      }
+      if (this.#failed !== null || this.#isStopping) return;
+      this.#takeReply(parseReply(line), line);
     }
+    const expectation = this.#expectation;
     if (expectation === null) return;
-    if (isDone) this.#release()?.resolve();
+    if (expectation.isDone) this.#release()?.resolve();
     else {
       expectation.timer.refresh();
       expectation.afterRead?.();
+    }
+  }
+
+  #takeReply(reply: Reply | Mistake, line: string): void {
+    const expectation = this.#expectation;
+    if (reply.kind === "mistake") {
+      this.#fail("protocol", reply.message);
+    } else if (expectation === null || expectation.isDone) {
+      this.#failUnasked(reply, line);
+    } else if (reply.kind === "error") {
+      this.#refuse(reply);
+    } else {
+      try {
+        const step = expectation.take(reply);
+        if (typeof step === "object") this.#fail("protocol", step.wrong, step.n);
+        else expectation.isDone = step === "done";
+      } catch (error) {
+        if (!(error instanceof CandidateError)) throw error;
+        this.#reject(error);
+      }
     }
   }
 

@@ -154,7 +154,6 @@ export function quoteLine(line: string): string {
 
 /** Text as one line: control characters and runs of spaces become one space. @internal */
 export function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what this takes out
   return text.replace(/[\u0000-\u0020\u007f\u2028\u2029]+/g, " ").trim();
 }
 
@@ -184,7 +183,7 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
   const answer: Record<string, unknown> = ok === undefined ? { err } : { ok };
   if (fx !== undefined && fx.length > 0) answer["fx"] = fx;
   if (digest !== undefined && Object.keys(digest).length > 0) answer["digest"] = digest;
-  return { kind: "answer", n, answer: answer as Answer };
+  return { kind: "answer", n, answer: answer };
 }
 
 function parseFail(n: number, fail: unknown): Reply | Mistake {

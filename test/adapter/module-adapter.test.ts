@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Adapter, RunOpening } from "../../src/adapter/adapter.js";
 import { openModuleAdapter } from "../../src/adapter/module-adapter.js";
 import { fixture, OPENING, someOperations } from "./operations.js";
-import { compileWorkerScript } from "./worker-script.js";
+import { type CompiledEntry, compileEntry } from "./compiled-sources.js";
 
-let compiled: ReturnType<typeof compileWorkerScript>;
-beforeAll(() => {
-  compiled = compileWorkerScript();
-});
+let worker: CompiledEntry;
+beforeAll(async () => {
+  worker = await compileEntry("module-worker");
+}, 60_000);
 afterAll(() => {
-  compiled.remove();
+  worker.remove();
 });
 
 const started: Adapter[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 async function start(name: string, timeoutSeconds = 5): Promise<Adapter> {
   const adapter = await openModuleAdapter(fixture(name), {
-    workerScript: compiled.script,
+    workerScript: worker.url,
     ops: ["boot", "row.alloc"],
     timeoutSeconds,
   });
@@ -30,7 +30,7 @@ async function start(name: string, timeoutSeconds = 5): Promise<Adapter> {
 
 function opening(fault: string, at = 0, more: Partial<RunOpening> = {}): RunOpening {
   const config = { ...OPENING.config, x_fault: fault, x_at: at };
-  return { ...OPENING, config, ...more } as RunOpening;
+  return { ...OPENING, config, ...more };
 }
 
 describe("a module", () => {
@@ -88,8 +88,8 @@ describe("a module", () => {
     ["reject", "crash", "threw Error: later"],
     ["exit", "crash", "ended its thread with code 3"],
     ["stray", "crash", "threw Error: from a timer"],
-    ["hang", "hang", "no answer for 0.5 s"],
-    ["hang-promise", "hang", "no answer for 0.5 s"],
+    ["hang", "hang", "no answer for 1 s"],
+    ["hang-promise", "hang", "no answer for 1 s"],
     ["nothing", "protocol", "apply returned no answer object"],
     ["list", "protocol", "apply returned no answer object"],
     [
@@ -107,7 +107,7 @@ describe("a module", () => {
   ])(
     "that breaks its promise (%s) at operation 70 gets the verdict %s there",
     async (fault, kind, message) => {
-      const adapter = await start("faulty-module.mjs", 0.5);
+      const adapter = await start("faulty-module.mjs", 1);
       await adapter.open(opening(fault, 70));
       const { answers, failure } = await adapter.apply(someOperations(300));
       expect(failure).toMatchObject({ kind });
@@ -118,7 +118,7 @@ describe("a module", () => {
   );
 
   test("writes into its log, not into this process's output", async () => {
-    const adapter = await start("faulty-module.mjs", 0.5);
+    const adapter = await start("faulty-module.mjs", 1);
     await adapter.open(opening("prints", 2));
     const { failure } = await adapter.apply(someOperations(3));
     expect(failure?.stderrTail?.split("\n").toSorted()).toEqual([

@@ -2,7 +2,8 @@
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Adapter, AdapterInfo, ApplyResult } from "../../src/adapter/adapter.js";
-import { serveProtocol, type ServeResult } from "../../src/adapter/serve.js";
+import { serveProtocol } from "../../src/adapter/serve.js";
+import type { ServeResult } from "../../src/adapter/serve-session.js";
 import { CandidateError, InternalError } from "../../src/base/errors.js";
 import type { Answer, Operation } from "../../src/base/operations.js";
 import { OPENING } from "./operations.js";
@@ -37,7 +38,7 @@ class Stub implements Adapter {
         return { answers, failure: { kind: "invariant", message: "lost_write: page 7" } };
       if (fault === "rcandidate") throw new CandidateError("candidate_handshake", "no floats here");
       if (fault === "rbug") throw new InternalError("broken invariant: sorted");
-      answers.push(op === "ask.fits" ? { ok: { fits: true } } : ({ ok: {} } as Answer));
+      answers.push(op === "ask.fits" ? { ok: { fits: true } } : { ok: {} });
     }
     return { answers, failure: null };
   }
