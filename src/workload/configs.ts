@@ -6,6 +6,7 @@ import type { DirectConfig, SubPoolConfig } from "../base/operations.js";
 import { DIRECT_CONFIG } from "../trace/config-spec.js";
 import { COUNT, list, map, object, optional, POSITIVE } from "../trace/fields.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
+import { bandNameProblem } from "../trace/run-words.js";
 import { readJsonFile } from "./json-file.js";
 import type { Layout } from "./layouts.js";
 import { partsOf, sinkBytes } from "./layouts.js";
@@ -94,6 +95,21 @@ export function loadConfigs(file?: string): ConfigLibrary {
     derived: (name, layout, pageSize) =>
       derive(lookUp(rules, name, "configuration rule"), layout, pageSize),
   };
+}
+
+/** Reads a file that holds one direct configuration. Throws `InputError` with file and place. @public */
+export function loadConfigFile(file: string): DirectConfig {
+  const json = readJsonFile(file);
+  const problem = inspect(DIRECT_CONFIG, json.value, inspectContext());
+  if (problem !== null) {
+    const place = { file, ...json.placeOf(problem.path), path: problem.path };
+    throw new InputError("config", problem.message, place);
+  }
+  const config = json.value as DirectConfig; // just checked against its spec
+  const names = bandNameProblem(config);
+  if (names !== null)
+    throw new InputError("config", names, { file, ...json.placeOf("/sub_pools") });
+  return config;
 }
 
 function lookUp<T>(entries: Readonly<Record<string, T>>, name: string, what: string): T {

@@ -182,6 +182,8 @@ function nameState(draws: SeededDraws): KvOperation | null {
   const last = model.doneForwards.at(-1);
   if (last !== undefined && prng.chance(1, 2))
     return { op: "forward.barrier", args: { step: last } };
+  // Without overlap a recording does nothing, and so does a second one.
+  if (model.config.overlap !== true) return null;
   const recorded = model.forwards.find((each) => each.recorded);
   const step = recorded?.name ?? last;
   return step === undefined ? null : { op: "forward.record", args: { step, writes: "known" } };

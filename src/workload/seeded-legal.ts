@@ -171,6 +171,8 @@ function forwardProcess(draws: SeededDraws): KvOperation | null {
 }
 
 function eventFire(draws: SeededDraws): KvOperation | null {
+  // Without overlap nothing is recorded, so there is no event.
+  if (draws.model.config.overlap !== true) return null;
   const list = draws.model.forwards.filter((each) => each.recorded);
   return list.length === 0
     ? null

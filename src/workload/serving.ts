@@ -13,6 +13,8 @@ import { NameSource } from "./names.js";
 import type { RequestTrace, TracedRequest } from "./request-trace.js";
 import type { DropReason, InFlight, Job } from "./serving-jobs.js";
 import { newJob, reasonToDrop, restart } from "./serving-jobs.js";
+import type { PrefillEntry } from "./serving-queue.js";
+import { ServingQueue } from "./serving-queue.js";
 import type { RunSource, Workload, WorkloadStep } from "./workload.js";
 
 /** @public */
@@ -60,16 +62,12 @@ class ServingRun implements Workload {
   };
   readonly #serving: ServingParameters;
   readonly #inputs = new Map<string, number>(); // request name → tokens of its input
-  readonly #arrivals: Job[] = []; // those to come, latest first
-  readonly #waiting: Job[] = []; // front last
-  readonly #running: Job[] = []; // oldest first
+  readonly #queue: ServingQueue;
   readonly #windows: readonly { readonly name: string; readonly window: number }[];
   readonly #hasState: boolean;
   readonly #forwardNames = new NameSource("f");
   readonly #script: Script;
-  #continuing: Job | null = null; // its prompt goes on in the next chunk; the newest of those running
   #inFlight: InFlight | null = null;
-  #isFull = false; // a take was refused: nobody is admitted until somebody ends
   #refusedWhenIdle: Job | null = null;
   #step = 0;
 
@@ -77,7 +75,8 @@ class ServingRun implements Workload {
     const seed = trace.seed === null ? "" : `-${String(trace.seed)}`;
     this.run = `${configName}/${layout}/p${String(pageSize)}/${trace.name}${seed}`;
     this.config = config;
-    this.#serving = { ...SERVING_DEFAULTS, ...serving };
+    const figures = { ...SERVING_DEFAULTS, ...serving };
+    this.#serving = { ...figures, batch: Math.min(figures.batch, config.rows) };
     const requests = trace.requests.slice(0, limit);
     this.source = {
       type: "workload",
@@ -91,8 +90,8 @@ class ServingRun implements Workload {
       typeof window === "number" ? [{ name, window }] : [],
     );
     this.#hasState = config.sub_pools.some((pool) => pool.kind === "state");
-    for (const [index, request] of requests.entries()) this.#accept(request, index);
-    this.#arrivals.reverse();
+    const { batch, chunk } = this.#serving;
+    this.#queue = new ServingQueue(this.#accept(requests), batch, chunk);
     this.#script = this.#serve();
   }
 
@@ -102,13 +101,18 @@ class ServingRun implements Workload {
     return done === true ? null : { operation: value };
   }
 
-  #accept(request: TracedRequest, index: number): void {
-    this.#count("requests");
-    const reason = reasonToDrop(request, this.config, this.#serving);
-    const job = newJob(request, index, this.#serving.steps_per_second, this.#windows.length);
-    this.#inputs.set(job.name, request.input);
-    if (reason === null) this.#arrivals.push(job);
-    else this.#drop(reason);
+  /** Jobs for the requests that can be served at all; the others are counted under a reason. */
+  #accept(requests: readonly TracedRequest[]): Job[] {
+    const jobs: Job[] = [];
+    for (const [index, request] of requests.entries()) {
+      this.#count("requests");
+      const reason = reasonToDrop(request, this.config, this.#serving);
+      const job = newJob(request, index, this.#serving.steps_per_second, this.#windows.length);
+      this.#inputs.set(job.name, request.input);
+      if (reason === null) jobs.push(job);
+      else this.#drop(reason);
+    }
+    return jobs;
   }
 
   #drop(reason: DropReason): void {
@@ -122,11 +126,8 @@ class ServingRun implements Workload {
   *#serve(): Script {
     yield { op: "boot", args: {} };
     for (;;) {
-      while ((this.#arrivals.at(-1)?.arrivalStep ?? Infinity) <= this.#step) {
-        const job = this.#arrivals.pop();
-        if (job !== undefined) this.#waiting.unshift(job);
-      }
-      const isPrefill = this.#continuing !== null || this.#mayAdmit();
+      this.#queue.arrive(this.#step);
+      const isPrefill = this.#queue.continuing !== null || this.#queue.mayAdmit;
       if (isPrefill && this.#inFlight?.isPrefill === true) {
         // Two prefills in a row do not overlap: the result first, then the quiet moment to compact.
         yield* this.#processPrevious();
@@ -139,6 +140,7 @@ class ServingRun implements Workload {
         continue;
       }
       this.#step += 1;
+      this.#refusedWhenIdle = null;
       this.#count("steps");
       const previous = this.#inFlight;
       yield { op: "forward.barrier", args: { step: launched.step } };
@@ -150,34 +152,31 @@ class ServingRun implements Workload {
     yield { op: "check.idle", args: {} };
   }
 
-  #mayAdmit(): boolean {
-    return !this.#isFull && this.#waiting.length > 0 && this.#running.length < this.#serving.batch;
-  }
-
   /** Nothing runs: a flush and a look, then on to the next arrival. False where there is none. */
   *#idle(): Take {
-    this.#isFull = false;
-    if (this.#waiting.length > 0) {
+    const queue = this.#queue;
+    queue.isFull = false;
+    const { front } = queue;
+    if (front !== undefined) {
       // Refused on an empty arena, and once more: it will never be served.
-      if (this.#refusedWhenIdle === this.#waiting.at(-1)) {
-        this.#waiting.pop();
-        this.#drop("outgrew_arena");
-      }
-      this.#refusedWhenIdle = this.#waiting.at(-1) ?? null;
+      const isHopeless = this.#refusedWhenIdle === front;
+      if (isHopeless) queue.dropFront();
+      if (isHopeless) this.#drop("outgrew_arena");
+      this.#refusedWhenIdle = isHopeless ? null : front;
       return true;
     }
-    const next = this.#arrivals.at(-1);
-    if (next === undefined) return false;
+    const next = queue.nextArrival;
+    if (next === null) return false;
     this.#count("idle_times");
     yield { op: "chain.flush", args: {} };
     yield { op: "check.idle", args: {} };
-    this.#step = Math.max(this.#step, next.arrivalStep);
+    this.#step = Math.max(this.#step, next);
     return true;
   }
 
   /** Launches a prefill batch; null where nobody got memory for it. */
   *#prefill(): Generator<KvOperation, InFlight | null, Answer> {
-    let entries = this.#choosePrefill();
+    let entries: readonly PrefillEntry[] = this.#queue.choosePrefill();
     const newcomers = entries.filter(({ job }) => job.allocated === 0).map(({ job }) => job);
     const admitted = new Set(yield* this.#openRows(newcomers));
     entries = entries.filter(({ job }) => job.allocated > 0 || admitted.has(job));
@@ -190,38 +189,19 @@ class ServingRun implements Workload {
       }));
       if (yield* this.#take({ op: "tokens.extend", args: { batch } })) break;
       if (!(yield* this.#giveWay())) return null;
-      entries = entries.filter(({ job }) => this.#running.includes(job));
+      entries = entries.filter(({ job }) => this.#queue.running.includes(job));
     }
     if (entries.length === 0) return null;
-    this.#continuing = null;
+    this.#queue.continuing = null;
     for (const { job, tokens } of entries) {
       job.allocated += tokens;
       this.#count("prefill_tokens", tokens);
-      if (job.allocated < job.prompt) this.#continuing = job;
+      if (job.allocated < job.prompt) this.#queue.continuing = job;
     }
     return yield* this.#launch(
       entries.map(({ job }) => job),
       "extend",
     );
-  }
-
-  /** The chunk that goes on, then those at the front of the queue, up to the chunk's tokens. */
-  #choosePrefill(): { readonly job: Job; readonly tokens: number }[] {
-    const entries: { job: Job; tokens: number }[] = [];
-    let budget = this.#serving.chunk;
-    const add = (job: Job): void => {
-      const tokens = Math.min(budget, job.prompt - job.allocated);
-      entries.push({ job, tokens });
-      budget -= tokens;
-    };
-    if (this.#continuing !== null) add(this.#continuing);
-    for (let at = this.#waiting.length - 1; at >= 0 && budget > 0; at--) {
-      const job = this.#waiting[at];
-      const size = this.#running.length + this.#waiting.length - at;
-      if (this.#isFull || job === undefined || size > this.#serving.batch) break;
-      add(job);
-    }
-    return entries;
   }
 
   /** Gives newcomers rows and state slots; those that got them, in order. The rest stay at the queue's front. */
@@ -235,13 +215,12 @@ class ServingRun implements Workload {
         op: "state.alloc",
         args: { req: job.name, count: 1, purpose: "main" },
       } as const;
-      if (this.#isFull || (this.#hasState && !(yield* this.#take(slot)))) {
+      if (this.#queue.isFull || (this.#hasState && !(yield* this.#take(slot)))) {
         yield { op: "row.free", args: { req: job.name } };
         continue;
       }
       opened.push(job);
-      this.#waiting.pop();
-      this.#running.push(job);
+      this.#queue.admitFront();
     }
     return opened;
   }
@@ -251,7 +230,7 @@ class ServingRun implements Workload {
    * `tokens.decode`, room for those that the same forward decodes after it by one `tokens.extend`.
    */
   *#decode(): Generator<KvOperation, InFlight | null, Answer> {
-    for (const job of this.#running) yield* this.#retire(job, this.#serving.retire_tokens);
+    for (const job of this.#queue.running) yield* this.#retire(job, this.#serving.retire_tokens);
     const due = (job: Job): { req: string; len: number } => ({
       req: job.name,
       len: job.allocated + 1,
@@ -272,18 +251,18 @@ class ServingRun implements Workload {
         op: "tokens.extend",
         args: { batch: jobs.map(room) },
       })));
-    return isGrown ? yield* this.#launch([...this.#running], "decode") : null;
+    return isGrown ? yield* this.#launch([...this.#queue.running], "decode") : null;
   }
 
   /** Takes tokens for all that run, the newest giving way until it is granted. False where nobody is left. */
   *#grow(tokens: number, take: (jobs: readonly Job[]) => KvOperation): Take {
     for (;;) {
-      if (this.#running.length === 0) return false;
-      if (yield* this.#take(take(this.#running))) break;
+      if (!this.#queue.isRunning) return false;
+      if (yield* this.#take(take(this.#queue.running))) break;
       if (!(yield* this.#giveWay())) return false;
     }
-    for (const job of this.#running) job.allocated += tokens;
-    this.#count("decode_tokens", tokens * this.#running.length);
+    for (const job of this.#queue.running) job.allocated += tokens;
+    this.#count("decode_tokens", tokens * this.#queue.running.length);
     return true;
   }
 
@@ -309,7 +288,7 @@ class ServingRun implements Workload {
     const answer = yield operation;
     if (answer.err === undefined) return true;
     this.#count("refusals");
-    this.#isFull = true;
+    this.#queue.isFull = true;
     return false;
   }
 
@@ -318,14 +297,13 @@ class ServingRun implements Workload {
    * forward in flight holds back, and is dropped if even that does not do. False where nobody is left.
    */
   *#giveWay(): Take {
-    const isAlone = this.#running.length === 1;
+    const isAlone = this.#queue.running.length === 1;
     if (isAlone && this.#inFlight !== null) {
       yield* this.#processPrevious();
-      return this.#running.length > 0;
+      return this.#queue.isRunning;
     }
-    const job = this.#running.pop();
+    const job = this.#queue.popNewest();
     if (job === undefined) return false;
-    if (job === this.#continuing) this.#continuing = null;
     yield { op: "request.retract", args: { req: job.name } };
     if (isAlone) {
       this.#drop("outgrew_arena");
@@ -333,7 +311,7 @@ class ServingRun implements Workload {
     }
     this.#count("retractions");
     restart(job, this.#inputs.get(job.name) ?? 0);
-    this.#waiting.push(job);
+    this.#queue.pushFront(job);
     return true;
   }
 
@@ -362,7 +340,7 @@ class ServingRun implements Workload {
   *#process({ step, entries }: InFlight): Script {
     const ended: Job[] = [];
     for (const { job, attempt, tokens } of entries) {
-      if (job.attempt !== attempt || !this.#running.includes(job)) continue;
+      if (job.attempt !== attempt || !this.#queue.running.includes(job)) continue;
       job.generated = Math.min(job.output, job.generated + tokens);
       if (job.generated === job.output) ended.push(job);
     }
@@ -370,9 +348,8 @@ class ServingRun implements Workload {
     for (const job of ended) {
       const len = Math.min(job.allocated, (this.#inputs.get(job.name) ?? 0) + job.output);
       yield { op: "request.finish", args: { req: job.name, len, insert: false } };
-      this.#running.splice(this.#running.indexOf(job), 1);
+      this.#queue.end(job);
       this.#count("served");
-      this.#isFull = false;
     }
     if (ended.length > 1) yield { op: "group.end", args: {} };
     yield { op: "forward.process", args: { step } };
