@@ -168,8 +168,9 @@ export class RunComparer {
     return this.#opened.size < OPENED_MAX && !this.#opened.has(req);
   }
 
-  #diverge(line: AnsweredLine, candidate: Answer, isSameAnswer: boolean): void {
+  #diverge(line: AnsweredLine, given: Answer, isSameAnswer: boolean): void {
     const base = answerOf(line);
+    const candidate = answerOf(given);
     const fields = isSameAnswer
       ? []
       : answerDifferences(line.op, base, candidate, {
@@ -211,8 +212,8 @@ export class RunComparer {
   }
 }
 
-/** The answer on a line, without what is not compared. @internal */
-export function answerOf(line: AnsweredLine): Answer {
+/** The answer alone, of a line or of an implementation. @internal */
+export function answerOf(line: Answer): Answer {
   return {
     ...(line.ok === undefined ? {} : { ok: line.ok }),
     ...(line.err === undefined ? {} : { err: line.err }),

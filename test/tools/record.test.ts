@@ -1,0 +1,133 @@
+// A recording is a function of its inputs, holds what was answered, and leaves nothing half written.
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { InProcessAdapter } from "../../src/adapter/in-process.js";
+import { record } from "../../src/tools/record.js";
+import type { RecordOptions } from "../../src/tools/record.js";
+import { createTraceWriter } from "../../src/trace/writer.js";
+import { validateTrace } from "../../src/trace/validate.js";
+import type { Workload } from "../../src/workload/workload.js";
+import {
+  at,
+  FaultyAdapter,
+  folder,
+  freshPath,
+  readLines,
+  recorded,
+  right,
+  seeds,
+} from "./faulty-adapter.js";
+
+const PRODUCER = { name: "test", version: "1", revision: null, dirty: null };
+
+function recordWith(
+  options: Partial<RecordOptions> & Pick<RecordOptions, "writer">,
+): ReturnType<typeof record> {
+  return record({
+    workloads: seeds(0, 2),
+    start: async () => new InProcessAdapter({ device: "none" }),
+    producer: PRODUCER,
+    digestDepth: "layout",
+    ...options,
+  });
+}
+
+test("the same inputs give the same bytes (law 8)", async () => {
+  const [first, second] = [await recorded(seeds(3, 6)), await recorded(seeds(3, 6))];
+  expect(readFileSync(second, "utf8")).toBe(readFileSync(first, "utf8"));
+});
+
+test("a recording is valid and counts what it holds", async () => {
+  const path = freshPath();
+  const writer = createTraceWriter(path);
+  const result = await recordWith({ writer, stateEvery: 50 });
+  writer.commit();
+  const lines = readLines(path);
+  const of = (kind: string): number => lines.filter((line) => line["kind"] === kind).length;
+  expect(await validateTrace(path)).toMatchObject({ runs: 2, operations: result.operations });
+  expect(of("op")).toBe(result.operations);
+  expect(of("state")).toBe(result.states);
+  expect(result.states).toBe(2 * Math.floor(result.operations / 2 / 50));
+  const refusals = lines.filter(({ err }) => err !== undefined).length;
+  expect(result.refusals).toBe(refusals);
+  expect(lines.filter(({ kind }) => kind === "state").every(({ n }) => (n + 1) % 50 === 0)).toBe(
+    true,
+  );
+});
+
+test("marks stand where the workload put them, and count as no operation", async () => {
+  const [inner] = seeds(0, 1);
+  let yielded = 0;
+  let held: unknown = null;
+  const marked: Workload = {
+    run: inner!.run,
+    config: inner!.config,
+    source: inner!.source,
+    next(answer) {
+      yielded += 1;
+      if (yielded === 4) {
+        held = answer;
+        return { mark: "second turn" };
+      }
+      const given = answer ?? (held as typeof answer);
+      held = null;
+      return inner!.next(given);
+    },
+  };
+  const lines = readLines(await recorded([marked]));
+  const mark = lines.findIndex(({ kind }) => kind === "mark");
+  expect(lines[mark]).toEqual({ kind: "mark", n: 3, text: "second turn" });
+  expect(lines[mark + 1]).toMatchObject({ kind: "op", n: 3 });
+});
+
+test("intent first: what never returned stands there as a call without an op", async () => {
+  const path = freshPath();
+  const writer = createTraceWriter(path);
+  const broken = new FaultyAdapter(at(7, () => ({ kind: "crash", message: "planted" })));
+  const result = await recordWith({ writer, start: async () => broken, intentFirst: true });
+  writer.commit();
+  expect(result.failure).toMatchObject({ n: 7, failure: { kind: "crash" } });
+  const lines = readLines(path);
+  expect(lines.at(-1)).toMatchObject({ kind: "call", n: 7 });
+  expect(lines.filter(({ kind }) => kind === "op").length).toBe(7);
+});
+
+test("an interrupt between operations leaves the earlier file and nothing beside it", async () => {
+  const path = freshPath();
+  writeFileSync(path, "what was there\n");
+  const before = readdirSync(folder).length;
+  const abort = new AbortController();
+  const writer = createTraceWriter(path);
+  const options = {
+    writer,
+    workloads: seeds(0, 400),
+    signal: abort.signal,
+    onProgress: () => abort.abort(),
+  };
+  await expect(recordWith(options)).rejects.toThrow(/abort/i);
+  writer.abort();
+  expect(readFileSync(path, "utf8")).toBe("what was there\n");
+  expect(readdirSync(folder).length).toBe(before);
+});
+
+test("nothing to record is refused, and an implementation that cannot start leaves no file", async () => {
+  const path = freshPath();
+  const writer = createTraceWriter(path);
+  await expect(recordWith({ writer, workloads: [] })).rejects.toThrow(/nothing was selected/);
+  const cannot = async (): Promise<never> => {
+    throw new Error("cannot start");
+  };
+  await expect(recordWith({ writer, start: cannot })).rejects.toThrow("cannot start");
+  writer.abort();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("digests of another depth than the implementation gives are recorded at its depth", async () => {
+  const path = freshPath();
+  const writer = createTraceWriter(path);
+  const shallow = new FaultyAdapter(right, null, { digest: "light" });
+  await recordWith({ writer, start: async () => shallow, digestDepth: "layout" });
+  writer.commit();
+  expect(shallow.openings.map(({ digestDepth }) => digestDepth)).toEqual(["light", "light"]);
+  expect(readLines(path)[1]).toMatchObject({ kind: "run", digest_depth: "light" });
+});
