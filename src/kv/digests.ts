@@ -121,6 +121,8 @@ export class ComponentDigests {
       case "rows":
         requests.digestInto(sum);
         break;
+      default: // tree, host and net hold nothing yet
+        break;
     }
   }
 

@@ -151,7 +151,7 @@ export class KVStorage {
     if (handler === null) return unsupported(`operation ${operation.op}`);
     core.chain.steps.clock = this.#clock;
     this.#clock += 1;
-    const answer = handler(core, operation.args as KvArgs[KvOperationName]);
+    const answer = handler(core, operation.args);
     if (operation.op === "arena.resize" && answer.ok !== undefined)
       this.#resize(core, operation.args.arena_bytes);
     core.chain.endOperation();
