@@ -2,7 +2,7 @@
 // (draft-07, everything in place, one validator an operation), from which the quick validators are generated. The
 // compiled one says nothing about keys: src/trace/key-count.ts finds unknown ones cheaper, by counting.
 import type { AnySpec, Fields, KeyKind } from "./fields.js";
-import { EXTENT_MAX, fieldSpec } from "./fields.js";
+import { EXTENT_MAX, NAME_LETTERS, fieldSpec } from "./fields.js";
 import { KEY_PATTERNS, TEXT_PATTERNS, namePattern } from "./patterns.js";
 
 /** A JSON Schema. @internal */
@@ -10,6 +10,12 @@ export type JsonSchema = Readonly<Record<string, unknown>> | boolean;
 
 /** The keyword that stands for a whole list of extents in the compiled dialect. @internal */
 export const EXTENTS_KEYWORD = "extentsDownTo";
+
+/** The keyword that stands for a text of so many hex digits in the compiled dialect. @internal */
+export const HEX_KEYWORD = "hexDigits";
+
+/** The keyword that stands for a name with this first letter in the compiled dialect. @internal */
+export const NAME_KEYWORD = "nameBegins";
 
 /** @internal */
 export interface SchemaDialect {
@@ -42,9 +48,13 @@ export function jsonSchema(
     case "null":
       return { type: spec.type };
     case "text":
-      return patterned(TEXT_PATTERNS[spec.rule]);
+      return dialect.isCompiled && spec.rule === "hex64"
+        ? { [HEX_KEYWORD]: 16 }
+        : patterned(TEXT_PATTERNS[spec.rule]);
     case "name":
-      return patterned(namePattern(spec.kind));
+      return dialect.isCompiled
+        ? { [NAME_KEYWORD]: NAME_LETTERS[spec.kind] }
+        : patterned(namePattern(spec.kind));
     case "word":
       return { enum: spec.words };
     case "extents":

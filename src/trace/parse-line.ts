@@ -43,8 +43,9 @@ export class LineParser {
     this.#options = options;
   }
 
-  /** `number` is 1-based; `scan` has read the same bytes. Throws `InputError`. */
+  /** `number` is 1-based; `scan` has looked at the same bytes. Throws `InputError`. */
   parse(text: string, scan: LineScan, number: number, words: RunWords | null): TraceLine {
+    if (scan.depth > this.#options.maxDepth && !scan.isExact) scan.lookExactly();
     if (scan.depth > this.#options.maxDepth) {
       const message = `nesting too deep: ${scan.depth} levels, at most ${this.#options.maxDepth} are read`;
       throw this.error("trace_limit", message, number);
@@ -55,8 +56,14 @@ export class LineParser {
     }
     const line = value as Bag;
     const { kind } = line;
-    if (kind === "op" && isPlainOpLine(line, scan.keys, words)) return value as TraceLine;
     if (!this.#options.validate && isKind(kind)) return value as TraceLine;
+    if (kind === "op") {
+      if (isPlainOpLine(line, scan.keys, words)) return value as TraceLine;
+      // colons inside strings look like keys to the quick look
+      if (!scan.isExact) scan.lookExactly();
+      if (isPlainOpLine(line, scan.keys, words)) return value as TraceLine;
+    }
+    if (!scan.isExact) scan.lookExactly();
     return this.#exactly(line, text, scan, number, words);
   }
 

@@ -1,6 +1,8 @@
 // Cuts bytes into lines, with memory that follows the longest line and not the file.
 import { InputError } from "../base/errors.js";
 import type { ByteSource } from "./reader-source.js";
+import type { LineBytes } from "./scan.js";
+import { lineBytes } from "./scan.js";
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -10,11 +12,11 @@ export class LineFeed {
   readonly #source: ByteSource;
   readonly #file: string;
   readonly #maxLineBytes: number;
-  #buffer: Buffer;
+  #room: LineBytes;
   #filled = 0; // bytes [0, filled) are read
   #next = 0; // where the next line begins
   #isEnded = false;
-  /** The current line is `bytes[start, end)`, without its end of line. */
+  /** The current line is `room.bytes[start, end)`, without its end of line. */
   start = 0;
   end = 0;
   /** 1-based number of the current line. */
@@ -26,17 +28,17 @@ export class LineFeed {
     this.#source = source;
     this.#file = file;
     this.#maxLineBytes = maxLineBytes;
-    this.#buffer = Buffer.allocUnsafe(Math.max(4096, Math.min(bufferBytes, maxLineBytes + 2)));
+    this.#room = lineBytes(Math.max(4096, Math.min(bufferBytes, maxLineBytes + 2)));
   }
 
-  /** The bytes that `start` and `end` point into; other bytes after the next `fill`. */
-  get bytes(): Buffer {
-    return this.#buffer;
+  /** What `start` and `end` point into; other bytes after the next `fill`. */
+  get room(): LineBytes {
+    return this.#room;
   }
 
   /** Goes to the next line that is already in memory; false: `fill` is needed, or the input is over. */
   advance(): boolean {
-    const found = this.#buffer.indexOf(LINE_FEED, this.#next);
+    const found = this.#room.bytes.indexOf(LINE_FEED, this.#next);
     if (found === -1 || found >= this.#filled) return this.#isEnded && this.#lastLine();
     this.#take(found, found + 1);
     return true;
@@ -46,7 +48,7 @@ export class LineFeed {
   fill(): boolean | Promise<boolean> {
     if (this.#isEnded) return false;
     this.#makeRoom();
-    const read = this.#source.fill(this.#buffer, this.#filled);
+    const read = this.#source.fill(this.#room.bytes, this.#filled);
     return typeof read === "number" ? this.#read(read) : read.then((count) => this.#read(count));
   }
 
@@ -60,16 +62,14 @@ export class LineFeed {
     const rest = this.#filled - this.#next;
     if (rest > this.#maxLineBytes) throw this.#tooLong();
     if (this.#next > 0) {
-      this.#buffer.copyWithin(0, this.#next, this.#filled);
+      this.#room.bytes.copyWithin(0, this.#next, this.#filled);
       this.#next = 0;
       this.#filled = rest;
     }
-    if (rest * 2 > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(
-        Math.min(this.#buffer.length * 2, this.#maxLineBytes + 4096),
-      );
-      this.#buffer.copy(larger, 0, 0, rest);
-      this.#buffer = larger;
+    if (rest * 2 > this.#room.bytes.length) {
+      const larger = lineBytes(Math.min(this.#room.bytes.length * 2, this.#maxLineBytes + 4096));
+      this.#room.bytes.copy(larger.bytes, 0, 0, rest);
+      this.#room = larger;
     }
   }
 
@@ -82,7 +82,7 @@ export class LineFeed {
 
   #take(end: number, next: number): void {
     this.start = this.#next;
-    this.end = end > this.start && this.#buffer[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+    this.end = end > this.start && this.#room.bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
     this.#next = next;
     this.number += 1;
     if (this.end - this.start > this.#maxLineBytes) throw this.#tooLong();

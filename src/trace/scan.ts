@@ -1,30 +1,100 @@
 // One pass over the bytes of a line, before it is parsed: how many keys, how deep, whether plain ASCII.
 
-/** What the bytes of a line show. Reused: a scan overwrites it. @internal */
-export class LineScan {
-  keys = 0; // colons outside strings
-  depth = 0; // deepest nesting
-  isAscii = true;
+const IS_LITTLE_ENDIAN = new Uint8Array(Int32Array.of(1).buffer)[0] === 1;
+const HIGH_BITS = 0x80808080;
+const LOW_BITS = 0x7f7f7f7f;
+const WORDS_A_ROUND = 200; // byte lanes of a sum hold at most 255
 
-  /** Reads `bytes[start, end)`. Counts only; whether it is JSON is the parser's business. */
-  read(bytes: Uint8Array, start: number, end: number): void {
+/** Bytes of lines, also seen as 32-bit words; the byte length is a multiple of 4. @internal */
+export interface LineBytes {
+  readonly bytes: Buffer;
+  readonly words: Int32Array;
+}
+
+/** Room for lines. @internal */
+export function lineBytes(size: number): LineBytes {
+  const memory = new ArrayBuffer((size + 3) & ~3);
+  return { bytes: Buffer.from(memory), words: new Int32Array(memory) };
+}
+
+/**
+ * What the bytes of a line show. The quick look, four bytes at a time, counts every colon and every opening bracket, in
+ * strings too: both are upper bounds. The exact look knows strings. One object serves all lines. @internal
+ */
+export class LineScan {
+  keys = 0; // colons outside strings, or more before the exact look
+  depth = 0; // deepest nesting, or more before the exact look
+  isAscii = true;
+  isExact = false;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+  #end = 0;
+
+  /** A quick look at `bytes[start, end)`; whether it is JSON is the parser's business. */
+  look(line: LineBytes, start: number, end: number): void {
+    this.#bytes = line.bytes;
+    this.#start = start;
+    this.#end = end;
+    this.isExact = false;
+    if (IS_LITTLE_ENDIAN && end > start) this.#countWords(line.words, start, end);
+    else this.lookExactly();
+  }
+
+  #countWords(words: Int32Array, start: number, end: number): void {
+    let index = start >>> 2;
+    const last = (end - 1) >>> 2;
+    const tail = (end & 3) === 0 ? -1 : (1 << ((end & 3) << 3)) - 1;
+    let keys = 0;
+    let openers = 0;
+    let all = 0;
+    // every index is at most `last`, which lies inside the line
+    let word = words[index]! & (-1 << ((start & 3) << 3));
+    for (;;) {
+      const stop = Math.min(last, index + WORDS_A_ROUND);
+      let colonLanes = 0;
+      let openerLanes = 0;
+      for (;;) {
+        if (index === last) word &= tail;
+        all |= word;
+        colonLanes = (colonLanes + zeroLanes(word ^ 0x3a3a3a3a)) | 0;
+        openerLanes = (openerLanes + zeroLanes((word & 0xdfdfdfdf) ^ 0x5b5b5b5b)) | 0; // [ and {
+        if (index >= stop) break;
+        index += 1;
+        word = words[index]!;
+      }
+      keys += sumOfLanes(colonLanes);
+      openers += sumOfLanes(openerLanes);
+      if (index === last) break;
+      index += 1;
+      word = words[index]!;
+    }
+    this.keys = keys;
+    this.depth = openers;
+    this.isAscii = (all & HIGH_BITS) === 0;
+  }
+
+  /** The exact look at the same bytes. */
+  lookExactly(): void {
+    const bytes = this.#bytes;
+    const end = this.#end;
     let keys = 0;
     let depth = 0;
     let deepest = 0;
     let all = 0;
-    let i = start;
+    let i = this.#start;
     while (i < end) {
       // within bounds by the loop's condition
       const byte = bytes[i]!;
       i += 1;
+      all |= byte;
       if (byte === 34) {
         // to the end of the string
         while (i < end) {
           const inner = bytes[i]!;
           i += 1;
+          all |= inner;
           if (inner === 34) break;
           if (inner === 92) i += 1;
-          all |= inner;
         }
       } else if (byte >= 58) {
         if (byte === 58) keys += 1;
@@ -32,13 +102,22 @@ export class LineScan {
           depth += 1;
           if (depth > deepest) deepest = depth;
         } else if (byte === 93 || byte === 125) depth -= 1;
-        all |= byte;
       }
     }
     this.keys = keys;
     this.depth = deepest;
     this.isAscii = all < 128;
+    this.isExact = true;
   }
+}
+
+/** 1 in each byte lane that was zero. */
+function zeroLanes(word: number): number {
+  return ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS) >>> 7;
+}
+
+function sumOfLanes(lanes: number): number {
+  return (lanes & 255) + ((lanes >>> 8) & 255) + ((lanes >>> 16) & 255) + (lanes >>> 24);
 }
 
 /** The first key that an object of this JSON text gives twice, or null. @internal */
