@@ -1,0 +1,312 @@
+// What is wrong with a scenario file or a file of configurations is named with file, line and the nearest word.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { InputError, UsageError } from "../../src/base/errors.js";
+import { loadConfigFile, loadConfigs } from "../../src/workload/configs.js";
+import { loadScenarios, scenarioWorkload } from "../../src/workload/scenario.js";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "ut-scenario-"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function write(name: string, text: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A good scenario, one key a line, with some keys replaced or, by undefined, left out. */
+function scenario(changes: Record<string, unknown> = {}): string {
+  const good = {
+    name: "good",
+    story: "A story.",
+    configs: ["full+state/p1"],
+    ops: [{ op: "row.alloc", args: { reqs: ["r1"] } }],
+    ...changes,
+  };
+  const lines = Object.entries(good)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+function errorOf(run: () => unknown): InputError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof InputError) return error;
+    throw error;
+  }
+  return expect.fail("nothing was thrown");
+}
+
+const CONFIG = {
+  page_size: 1,
+  arena_bytes: 16,
+  sub_pools: [{ name: "full", kind: "mha", unit_bytes: 4 }],
+  rows: 2,
+  row_tokens: 8,
+};
+const alloc = { op: "row.alloc", args: { reqs: ["r1"] } };
+
+describe("what is not JSON", () => {
+  test.each<[string, string | Uint8Array, RegExp, number | undefined]>([
+    ["empty", "", /the file is empty/, 1],
+    ["cut off", '{\n"name": "a",\n', /expected a key/, 3],
+    ["cut off inside a text", '{\n"name": "a', /closing quote/, 2],
+    ["a comma too many", '{\n"name": "a",\n}', /expected a key/, 3],
+    ["no colon", '{"name" "a"}', /expected ":"/, 1],
+    ["a word", '{\n"name": nme\n}', /not JSON: nme/, 2],
+    ["something after the end", "{}\n{}", /after the end/, 2],
+    ["a duplicate key", '{\n"name": "a",\n"name": "b"\n}', /duplicate key "name"/, 3],
+    [
+      "a number beyond 2^53",
+      '{\n"name": 9007199254740993\n}',
+      /9007199254740993 is no integer below 2\^53/,
+      2,
+    ],
+    ["a fraction", '{\n"name": 1.5\n}', /1\.5 is no integer/, 2],
+    ["nested too deep", `${"[".repeat(70)}${"]".repeat(70)}`, /nested deeper than 64/, 1],
+    ["a byte order mark", "\uFEFF{}", /byte order mark/, 1],
+    ["a NUL byte", "{\n\u0000}", /expected a key/, 2],
+    ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), /not UTF-8/, undefined],
+  ])("%s", (_, text, message, line) => {
+    const file = write("bad.json", text);
+    const error = errorOf(() => loadScenarios([file]));
+    expect(error.message).toMatch(message);
+    expect(error.place.file).toBe(file);
+    expect(error.place.line).toBe(line);
+    expect(error.exitCode).toBe(3);
+  });
+
+  test("CRLF is read", () => {
+    const file = write("crlf.json", scenario().replaceAll("\n", "\r\n"));
+    expect(loadScenarios([file])[0]?.name).toBe("good");
+  });
+
+  test("a file that is not there, a folder without scenarios, nothing at all", () => {
+    const missing = errorOf(() => loadScenarios([join(folder, "none.json")]));
+    expect(missing.message).toBe("no such file");
+    expect(missing.code).toBe("input_unreadable");
+    mkdirSync(join(folder, "empty"));
+    expect(errorOf(() => loadScenarios([join(folder, "empty")])).message).toMatch(
+      /holds no scenario/,
+    );
+    expect(errorOf(() => loadScenarios([])).message).toMatch(/no scenario selected/);
+  });
+});
+
+describe("what is no scenario", () => {
+  test.each<[string, Record<string, unknown>, RegExp, number]>([
+    ["an unknown key", { storys: "x" }, /unknown key "storys"; did you mean "story"\?/, 6],
+    ["no name", { name: undefined }, /name must be a text/, 1],
+    ["a name with a slash", { name: "a/b" }, /a name is letters/, 2],
+    ["no story", { story: "" }, /story must be a text/, 3],
+    ["tags that are no texts", { tags: [1] }, /tags\/0 must be a text/, 6],
+    ["no configuration", { configs: undefined }, /applies to no configuration/, 1],
+    ["an empty list of them", { configs: [] }, /applies to no configuration/, 4],
+    [
+      "an unknown one",
+      { configs: ["full+state/p2"] },
+      /unknown configuration "full\+state\/p2"; did you mean/,
+      4,
+    ],
+    ["two ways of naming it", { config: CONFIG }, /"config" or "configs", not both/, 4],
+    [
+      "a wrong one of its own",
+      { configs: undefined, config: { ...CONFIG, rows: -1 } },
+      /negative number -1/,
+      5,
+    ],
+    [
+      "two bands of one name",
+      {
+        configs: undefined,
+        config: { ...CONFIG, sub_pools: [...CONFIG.sub_pools, ...CONFIG.sub_pools] },
+      },
+      /two bands/,
+      5,
+    ],
+    ["no operations", { ops: [] }, /ops must be a list/, 5],
+    [
+      "an unknown operation",
+      { ops: [{ op: "row.aloc" }] },
+      /unknown operation "row.aloc"; did you mean "row.alloc"\?/,
+      5,
+    ],
+    [
+      "an operation of another domain",
+      { ops: [{ op: "heap.free" }] },
+      /unknown operation "heap.free"/,
+      5,
+    ],
+    [
+      "wrong arguments",
+      { ops: [{ op: "row.alloc", args: { reqs: "r1" } }] },
+      /row.alloc: found "r1", expected a list/,
+      5,
+    ],
+    [
+      "an unknown argument",
+      { ops: [{ ...alloc, args: { reqs: ["r1"], rqs: 1 } }] },
+      /unknown key "rqs"/,
+      5,
+    ],
+    [
+      "an unknown band",
+      { ops: [{ op: "ask.fits", args: { demand: { fll: 1 } } }] },
+      /unknown band "fll"; did you mean "full"/,
+      5,
+    ],
+    [
+      "a negative count",
+      { ops: [{ op: "ask.fits", args: { demand: { full: -1 } } }] },
+      /negative number -1/,
+      5,
+    ],
+    ["boot in the middle", { ops: [alloc, { op: "boot" }] }, /boot is the first operation/, 5],
+    [
+      "an unknown expectation",
+      { ops: [{ ...alloc, expect: { okay: {} } }] },
+      /unknown key "okay"; did you mean "ok"/,
+      5,
+    ],
+    [
+      "both outcomes",
+      { ops: [{ ...alloc, expect: { ok: {}, err: { code: "refused_rows" } } }] },
+      /"ok" or "err"/,
+      5,
+    ],
+    [
+      "a failure without a code",
+      { ops: [{ ...alloc, expect: { err: {} } }] },
+      /states its code/,
+      5,
+    ],
+    [
+      "an unknown code",
+      { ops: [{ ...alloc, expect: { err: { code: "refused_row" } } }] },
+      /did you mean "refused_rows"/,
+      5,
+    ],
+    [
+      "an unknown rule",
+      { ops: [{ ...alloc, expect: { err: { code: "invalid", rule: "row_in_us" } } }] },
+      /did you mean "row_in_use"/,
+      5,
+    ],
+    [
+      "an unknown end",
+      { finally: { drains: true } },
+      /unknown key "drains"; did you mean "drain"/,
+      6,
+    ],
+    ["a wrong end", { finally: { ledger: "full" } }, /ledger can only be "empty"/, 6],
+  ])("%s", (_, changes, message, line) => {
+    const file = write("wrong.json", scenario(changes));
+    const error = errorOf(() => loadScenarios([file]));
+    expect(error.message).toMatch(message);
+    expect(error.place).toMatchObject({ file, line });
+    expect(error.describe()).toContain(`${file}:${String(line)}:`);
+    expect(error.exitCode).toBe(3);
+  });
+
+  test("two files of one name", () => {
+    const files = [write("one.json", scenario()), write("two.json", scenario())];
+    expect(errorOf(() => loadScenarios(files)).message).toMatch(
+      /the name "good" is also that of .*one\.json/,
+    );
+  });
+
+  test("the same file twice is one scenario", () => {
+    const file = write("twice.json", scenario());
+    expect(loadScenarios([file, file]).length).toBe(1);
+  });
+});
+
+describe("a name that nothing opens makes a scenario invalid", () => {
+  test.each<[string, unknown[], RegExp | null]>([
+    [
+      "a request",
+      [alloc, { op: "row.free", args: { req: "r2" } }],
+      /row.free: no earlier operation opens the request "r2"/,
+    ],
+    ["a forward", [{ op: "forward.process", args: { step: "f1" } }], /opens the forward "f1"/],
+    ["an event", [{ op: "event.fire", args: { event: "f3", rank: 0 } }], /opens the forward "f3"/],
+    [
+      "a copy",
+      [{ op: "host.backup_done", args: { copy: "c1", outcome: "ok" } }],
+      /opens the copy "c1"/,
+    ],
+    [
+      "one that is opened later",
+      [{ op: "row.free", args: { req: "r1" } }, alloc],
+      /opens the request "r1"/,
+    ],
+    [
+      "one that is closed is no typing error",
+      [alloc, { op: "row.free", args: { req: "r1" } }, { op: "row.free", args: { req: "r1" } }],
+      null,
+    ],
+  ])("%s", (_, ops, message) => {
+    const [loaded] = loadScenarios([write("names.json", scenario({ ops }))]);
+    if (message === null) expect(loaded?.invalid).toBeNull();
+    else expect(loaded?.invalid?.message).toMatch(message);
+  });
+});
+
+describe("configurations", () => {
+  test("configs.json beside a scenario comes first", () => {
+    const own = join(folder, "own");
+    mkdirSync(own);
+    writeFileSync(join(own, "configs.json"), JSON.stringify({ configs: { mine: CONFIG } }));
+    writeFileSync(join(own, "good.json"), scenario({ configs: ["mine"] }));
+    const [loaded] = loadScenarios([own]);
+    expect(loaded?.configs).toEqual([["mine", CONFIG]]);
+    expect(scenarioWorkload(loaded!, "mine").run).toBe("good@mine");
+    expect(() => scenarioWorkload(loaded!, "mien")).toThrow(
+      /does not run on mien; did you mean "mine"/,
+    );
+  });
+
+  test("the shipped file: geometries and what the rule gives", () => {
+    const library = loadConfigs();
+    expect(library.names).toContain("full+state/p1");
+    expect(library.ruleNames).toEqual(["serving/tight"]);
+    expect(() => library.fixed("full+sate/p1")).toThrow(UsageError);
+    expect(() => library.derived("serving/tigth", "full+state", 16)).toThrow(
+      /did you mean "serving\/tight"/,
+    );
+    const { config, serving } = library.derived("serving/tight", "full+window", 64);
+    expect(serving).toMatchObject({ batch: 64, chunk: 8192 });
+    expect(config).toMatchObject({ page_size: 64, row_tokens: 131072, overlap: true });
+    // the sink (one page of 64 tokens), 60,000 full tokens, 64 windows of 128 tokens
+    expect(config.arena_bytes).toBe((64 + 60_000 + 64 * 128) * 24_576);
+    const state = library.derived("serving/tight", "full+state", 16).config;
+    expect(state.arena_bytes).toBe(1_050_624 + 60_000 * 24_576 + 64 * 1_050_624);
+  });
+
+  test("a file of one configuration", () => {
+    expect(loadConfigFile(write("config.json", JSON.stringify(CONFIG)))).toEqual(CONFIG);
+    const bad = write("bad-config.json", JSON.stringify({ ...CONFIG, page_sise: 1 }));
+    expect(errorOf(() => loadConfigFile(bad)).message).toMatch(
+      /unknown key "page_sise"; did you mean "page_size"/,
+    );
+  });
+
+  test("a wrong configuration in configs.json is named", () => {
+    const file = write(
+      "configs-bad.json",
+      JSON.stringify({ configs: { a: { ...CONFIG, rows: "2" } } }),
+    );
+    const error = errorOf(() => loadConfigs(file));
+    expect(error.place.path).toBe("/configs/a/rows");
+    expect(error.exitCode).toBe(3);
+  });
+});

@@ -1,0 +1,245 @@
+// The shipped scenarios: each passes on the allocator, fails on something that only says yes, and ends drained.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Answer, DirectConfig, KvOperation } from "../../src/base/operations.js";
+import type { State } from "../../src/base/state.js";
+import { KVStorage } from "../../src/kv/storage.js";
+import {
+  firstLedgerRecord,
+  firstUnsettled,
+  OpenThings,
+} from "../../src/workload/scenario-drain.js";
+import {
+  checkFinally,
+  differenceFromBoot,
+  loadScenarios,
+  matchExpectation,
+  scenarioWorkload,
+} from "../../src/workload/scenario.js";
+
+const FOLDER = fileURLToPath(new URL("../../scenarios/", import.meta.url));
+const SCENARIOS = loadScenarios([FOLDER]);
+const RUNS = SCENARIOS.flatMap((scenario) =>
+  scenario.configs.map(([name]) => ({ scenario, name })),
+);
+
+/** The first thing wrong with a run, as text; null where nothing is. */
+function firstFault(
+  { scenario, name }: (typeof RUNS)[number],
+  answer: (operation: KvOperation) => Answer,
+  state: () => State | null,
+): string | null {
+  const workload = scenarioWorkload(scenario, name);
+  let last: Answer | null = null;
+  let boot: State | null = null;
+  for (let n = 0; ; n++) {
+    const step = workload.next(last);
+    if (step === null || workload.drainsFrom === n) {
+      const now = state();
+      const mismatch = now === null ? null : checkFinally(scenario, now);
+      if (mismatch !== null && workload.drainsFrom === n)
+        return `at the end: ${JSON.stringify(mismatch)}`;
+    }
+    if (step === null || !("operation" in step)) break;
+    last = answer(step.operation as KvOperation);
+    if (n === 0) boot = state();
+    const mismatch = matchExpectation(workload.expectation(n), last, state());
+    if (mismatch !== null)
+      return `operation ${String(n)} ${step.operation.op}: ${JSON.stringify(mismatch)}`;
+  }
+  const drained = state();
+  if (workload.drainsFrom === null || boot === null || drained === null) return null;
+  const difference = differenceFromBoot(boot, drained);
+  return difference === null ? null : `after the drain: ${JSON.stringify(difference)}`;
+}
+
+describe.each(RUNS)("$scenario.name on $name", (run) => {
+  test("passes on the allocator", () => {
+    const config = run.scenario.configs.find(([name]) => name === run.name)?.[1] as DirectConfig;
+    const storage = new KVStorage(config, { digestDepth: null });
+    const fault = firstFault(
+      run,
+      (operation) => storage.apply(operation),
+      () => storage.state(),
+    );
+    expect(fault).toBeNull();
+  });
+
+  test("fails on an implementation that grants everything and tells nothing", () => {
+    expect(
+      firstFault(
+        run,
+        () => ({ ok: {} }),
+        () => null,
+      ),
+    ).not.toBeNull();
+  });
+});
+
+test("which configurations each scenario runs on", () => {
+  const table = SCENARIOS.map(({ name, configs }) => [name, ...configs.map(([config]) => config)]);
+  expect(table).toEqual([
+    ["byte_changes_sides", "full+state/p16"],
+    ["deferred_free_keeps_order", "full+window/p1"],
+    ["double_free_plain_and_grouped", "full+window/p1", "full+window/p4"],
+    ["fill_to_the_last_page", null],
+    ["flush_comes_to_rest", null],
+    ["ids_first_in_first_out", null],
+    ["move_cap_respected", null],
+    ["pending_counts_as_free", null],
+    ["refused_take_changes_nothing", "full+window/p1"],
+    ["settled_then_pending_again", null],
+    ["state_slots_exhausted", "full+state/p1", "full+state/p16"],
+    ["vacated_source_under_reader", null],
+    ["window_retirement_numbers", null],
+  ]);
+});
+
+test("each scenario has a story of its own and stands in the README", () => {
+  const readme = readFileSync(`${FOLDER}README.md`, "utf8");
+  for (const { name, story, file, invalid } of SCENARIOS) {
+    expect(file.endsWith(`${name}.json`)).toBe(true);
+    expect(story.length).toBeGreaterThan(60);
+    expect(readme).toContain(`\`${name}\``);
+    expect(invalid).toBeNull();
+  }
+  expect(SCENARIOS.length).toBe(
+    readdirSync(FOLDER).filter((name) => name.endsWith(".json")).length - 1,
+  );
+});
+
+describe("the drain", () => {
+  const learn = (things: OpenThings, ...operations: KvOperation[]): void => {
+    for (const operation of operations) things.learn(operation, { ok: {} });
+  };
+  const drained = (things: OpenThings): string[] => things.drainOperations().map(({ op }) => op);
+
+  test("of nothing: flush twice, look for leaks", () => {
+    expect(drained(new OpenThings())).toEqual(["chain.flush", "chain.flush", "check.idle"]);
+  });
+
+  test("ends what is open, in an order in which each step is legal", () => {
+    const things = new OpenThings();
+    learn(
+      things,
+      { op: "row.alloc", args: { reqs: ["r1", "r2"] } },
+      { op: "tokens.extend", args: { batch: [{ req: "r1", from: 0, to: 5 }] } },
+      { op: "forward.launch", args: { step: "f1", batch: [], mode: "extend" } },
+      { op: "forward.record", args: { step: "f1", writes: "known" } },
+      { op: "group.begin", args: {} },
+      { op: "forward.launch", args: { step: "f2", batch: [], mode: "decode" } },
+      { op: "host.backup", args: { copy: "c1", key: [[1, 4]], len: 4 } },
+      { op: "host.load_reserve", args: { load: "l1", demand: { full: 1 } } },
+      { op: "net.send", args: { transfer: "t1", req: "r1", from: 0, to: 5 } },
+      { op: "tree.lock", args: { key: [[1, 4]], len: 4, req: "r9" } },
+      { op: "tree.insert", args: { req: "r1", key: [[1, 4]], len: 4 } },
+    );
+    expect(things.unsettled()).toEqual([
+      "forward f1",
+      "forward f2",
+      "an open group",
+      "copy c1",
+      "load l1",
+    ]);
+    expect(things.drainOperations()).toEqual([
+      { op: "forward.record", args: { step: "f2", writes: "known" } },
+      { op: "group.end", args: {} },
+      { op: "host.load_cancel", args: { load: "l1" } },
+      { op: "host.backup_done", args: { copy: "c1", outcome: "ok" } },
+      { op: "net.end", args: { transfer: "t1", outcome: "timeout" } },
+      { op: "forward.process", args: { step: "f1" } },
+      { op: "forward.process", args: { step: "f2" } },
+      { op: "tree.unlock", args: { key: [[1, 4]], len: 4, req: "r9" } },
+      { op: "request.finish", args: { req: "r1", len: 5, insert: false } },
+      { op: "request.finish", args: { req: "r2", len: 0, insert: false } },
+      { op: "contents.discard", args: {} },
+      { op: "chain.flush", args: {} },
+      { op: "chain.flush", args: {} },
+      { op: "check.idle", args: {} },
+    ]);
+  });
+
+  test("what was refused or has ended is not ended again", () => {
+    const things = new OpenThings();
+    things.learn({ op: "row.alloc", args: { reqs: ["r1"] } }, { err: { code: "refused_rows" } });
+    learn(
+      things,
+      { op: "row.alloc", args: { reqs: ["r2", "r3"] } },
+      { op: "row.free", args: { req: "r2" } },
+      { op: "request.retract", args: { req: "r3" } },
+      { op: "host.load_reserve", args: { load: "l1", demand: { full: 1 } } },
+      { op: "host.load_submit", args: { load: "l1", copy: "c1" } },
+      { op: "host.load_done", args: { copy: "c1", outcome: "ok" } },
+      { op: "forward.launch", args: { step: "f1", batch: [], mode: "prebuilt" } },
+      { op: "forward.process", args: { step: "f1" } },
+      { op: "group.begin", args: {} },
+      { op: "group.end", args: {} },
+    );
+    expect(drained(things)).toEqual(["chain.flush", "chain.flush", "check.idle"]);
+  });
+});
+
+describe("states that are not at rest", () => {
+  const config = SCENARIOS.flatMap(({ configs }) => configs)[0]?.[1] as DirectConfig;
+  const fresh = (): Record<string, never> & State => {
+    const storage = new KVStorage(config, { digestDepth: null });
+    storage.apply({ op: "boot", args: {} });
+    // a copy that a test may spoil
+    return JSON.parse(JSON.stringify(storage.state())) as Record<string, never> & State;
+  };
+  const band = (changes: object): State => ({
+    ...fresh(),
+    full: { ...(fresh()["full"] as object), ...changes },
+  });
+
+  test.each<[string, State, string]>([
+    [
+      "an unprocessed forward",
+      { ...fresh(), forwards: { unprocessed: ["f1"], retired: null, open: null } },
+      "/state/forwards/unprocessed",
+    ],
+    [
+      "an open forward",
+      { ...fresh(), forwards: { unprocessed: [], retired: null, open: "f1" } },
+      "/state/forwards/open",
+    ],
+    ["pending pages", band({ pending: [{ key: "f1", pages: [[3, 1]] }] }), "/state/full/pending"],
+    [
+      "vacated pages",
+      band({ vacated: [{ pages: [[3, 1]], readers: ["f1"] }] }),
+      "/state/full/vacated",
+    ],
+  ])("%s", (_, state, path) => {
+    expect(firstUnsettled(state)?.path).toBe(path);
+  });
+
+  test.each<[string, State, string]>([
+    ["a span that is not back", band({ span: [9, 1] }), "/state/full/span"],
+    ["a hole", band({ holes: [[9, 1]] }), "/state/full/holes"],
+    ["a lost id", band({ free_ids: [[1, 3]] }), "/state/full/free_ids"],
+    ["an open request", { ...fresh(), rows: { r1: {} as never } }, "/state/rows"],
+    [
+      "a ledger record",
+      { ...fresh(), ledger: [{ use: "fixed", band: "full", pages: [[3, 1]], signal: "t1" }] },
+      "/state/ledger",
+    ],
+  ])("%s", (_, state, path) => {
+    expect(differenceFromBoot(fresh(), state)?.path).toBe(path);
+  });
+
+  test("a fresh state is at rest and is the boot state, whatever the order of its ids", () => {
+    expect(firstUnsettled(fresh())).toBeNull();
+    expect(firstLedgerRecord(fresh())).toBeNull();
+    const [[first, count] = [0, 0]] = (
+      fresh()["full"] as unknown as { free_ids: [number, number][] }
+    ).free_ids;
+    const turned = band({
+      free_ids: [
+        [first + 1, count - 1],
+        [first, 1],
+      ],
+    });
+    expect(differenceFromBoot(fresh(), turned)).toBeNull();
+  });
+});
