@@ -182,11 +182,11 @@ describe("the drain", () => {
 
 describe("states that are not at rest", () => {
   const config = SCENARIOS.flatMap(({ configs }) => configs)[0]?.[1] as DirectConfig;
-  const fresh = (): Record<string, never> & State => {
+  const fresh = (): State => {
     const storage = new KVStorage(config, { digestDepth: null });
     storage.apply({ op: "boot", args: {} });
     // a copy that a test may spoil
-    return JSON.parse(JSON.stringify(storage.state())) as Record<string, never> & State;
+    return JSON.parse(JSON.stringify(storage.state())) as State;
   };
   const band = (changes: object): State => ({
     ...fresh(),
@@ -231,9 +231,8 @@ describe("states that are not at rest", () => {
   test("a fresh state is at rest and is the boot state, whatever the order of its ids", () => {
     expect(firstUnsettled(fresh())).toBeNull();
     expect(firstLedgerRecord(fresh())).toBeNull();
-    const [[first, count] = [0, 0]] = (
-      fresh()["full"] as unknown as { free_ids: [number, number][] }
-    ).free_ids;
+    const [[first, count] = [0, 0]] = (fresh()["full"] as { free_ids: [number, number][] })
+      .free_ids;
     const turned = band({
       free_ids: [
         [first + 1, count - 1],
