@@ -17,7 +17,7 @@ import { Session } from "./session.js";
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const words = argv.slice(2);
-  const session = new Session(words);
+  const session = await Session.start(words);
   try {
     return await runWords(words, session);
   } catch (thrown) {

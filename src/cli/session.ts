@@ -1,7 +1,6 @@
 // What one call of the command line has at hand: its streams, colour, the interrupt signal. The only place that looks
 // at the terminal and the environment. Output that nobody reads any more (`| head`) is dropped in silence.
 import process from "node:process";
-import { Chalk } from "chalk";
 import { EXIT } from "../base/exit-codes.js";
 import { paletteOf, PLAIN } from "../report/palette.js";
 import type { Palette } from "../report/palette.js";
@@ -15,21 +14,26 @@ export class Session {
   /** True when the answer is one JSON document on standard output. */
   readonly isJson: boolean;
   readonly isVerbose: boolean;
-  /** Colours of standard output and of standard error. */
-  readonly palette: Palette;
-  readonly errorPalette: Palette;
+  readonly palette: Palette; // of standard output
   #interrupt: "SIGINT" | "SIGTERM" | null = null;
   #isClosed = false;
   readonly #abort = new AbortController();
   readonly #handlers: [NodeJS.Signals, () => void][] = [];
 
-  constructor(argv: readonly string[]) {
+  /** Makes a session; the colour library is loaded only where colour is shown. */
+  static async start(argv: readonly string[]): Promise<Session> {
+    const isPlain = beforeSeparator(argv).includes("--no-color") || !isColourWanted();
+    const isShown = !isPlain && (process.stdout.isTTY || process.stderr.isTTY);
+    if (!isShown) return new Session(argv, PLAIN);
+    const { Chalk } = await import("chalk");
+    return new Session(argv, paletteOf(new Chalk({ level: 1 })));
+  }
+
+  private constructor(argv: readonly string[], colours: Palette) {
     const words = beforeSeparator(argv);
     this.isJson = words.includes("--json");
     this.isVerbose = words.includes("--verbose");
-    const isPlain = words.includes("--no-color");
-    this.palette = chooseColours(process.stdout, isPlain || this.isJson);
-    this.errorPalette = chooseColours(process.stderr, isPlain);
+    this.palette = process.stdout.isTTY && !this.isJson ? colours : PLAIN;
     this.progress = new ProgressLine(process.stderr, !isContinuousIntegration());
     this.signal = this.#abort.signal;
     this.#listen();
@@ -113,9 +117,7 @@ function isContinuousIntegration(): boolean {
   return value !== undefined && value !== "" && value !== "false" && value !== "0";
 }
 
-function chooseColours(stream: NodeJS.WriteStream, isPlain: boolean): Palette {
+function isColourWanted(): boolean {
   const noColour = process.env["NO_COLOR"];
-  const isForbidden = noColour !== undefined && noColour !== "";
-  if (isPlain || isForbidden || !stream.isTTY || isContinuousIntegration()) return PLAIN;
-  return paletteOf(new Chalk({ level: 1 }));
+  return (noColour === undefined || noColour === "") && !isContinuousIntegration();
 }

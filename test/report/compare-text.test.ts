@@ -118,7 +118,7 @@ test("many runs are not listed one by one when they are equal", () => {
 });
 
 test("the JSON form has the documented keys; an absent side is null and named", () => {
-  const document = JSON.parse(JSON.stringify(compareJson(result, "sha256 abc"))) as any;
+  const document = JSON.parse(JSON.stringify(compareJson(result, "sha256 abc")));
   expect(Object.keys(document)).toEqual(
     expect.arrayContaining([
       "command",
@@ -149,7 +149,7 @@ test("the JSON form has the documented keys; an absent side is null and named", 
   };
   const other = JSON.parse(
     JSON.stringify(compareJson({ ...result, runs: [{ ...run, divergence: missing }] }, null)),
-  ) as any;
+  );
   expect(other.runs[0].divergence.fields[0]).toEqual({
     ...{ path: "/ok/step", base: null, candidate: "no_move", absent: "base" },
   });

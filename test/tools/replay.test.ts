@@ -14,7 +14,7 @@ import {
   seeds,
   writeLines,
 } from "./faulty-adapter.js";
-import type { Mistake } from "./faulty-adapter.js";
+import type { Line, Mistake } from "./faulty-adapter.js";
 
 const trace = await recorded(seeds(0, 3));
 const lines = readLines(trace);
@@ -26,7 +26,7 @@ function replay(mistake: Mistake, options: Partial<ReplayOptions> = {}): Promise
   return replayTrace({ trace, start, ...options });
 }
 
-const firstWhere = (test: (line: any) => boolean): number => operations.find(test)!["n"] as number;
+const firstWhere = (test: (line: Line) => boolean): number => operations.find(test)!["n"] as number;
 
 test("a sound implementation passes, with the device checking every page", async () => {
   const start = async (): Promise<InProcessAdapter> => new InProcessAdapter({ verify: "every" });

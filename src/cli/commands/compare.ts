@@ -88,7 +88,7 @@ function modeWord(text: string): string {
   if (LATER_MODES.includes(text)) {
     throw new UsageError(`--mode ${text} is not available in this version; available: exact`);
   }
-  return text === "exact" ? text : unknownWord("--mode", text, ["exact"]);
+  return text === "exact" ? text : unknownWord(`--mode ${text}`, text, ["exact"]);
 }
 
 async function compare(

@@ -6,7 +6,6 @@ import { validateJson } from "../../report/json.js";
 import type { FileVerdict } from "../../report/json.js";
 import { validateText } from "../../report/validate-text.js";
 import { validateTrace } from "../../trace/validate.js";
-import { loadScenarios } from "../../workload/scenario.js";
 import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
@@ -58,7 +57,7 @@ function exitOf({ error, isPartial }: FileVerdict): number {
 
 async function check(file: string, flags: ReadingFlags): Promise<FileVerdict> {
   try {
-    return file.endsWith(".json") ? checkScenario(file) : await checkTrace(file, flags);
+    return file.endsWith(".json") ? await checkScenario(file) : await checkTrace(file, flags);
   } catch (thrown) {
     if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
     return { file, kind: "unknown", runs: 0, operations: 0, isPartial: false, error: thrown };
@@ -76,7 +75,8 @@ async function checkTrace(file: string, flags: ReadingFlags): Promise<FileVerdic
   return { file, kind: "trace", runs, operations, isPartial, error };
 }
 
-function checkScenario(file: string): FileVerdict {
+async function checkScenario(file: string): Promise<FileVerdict> {
+  const { loadScenarios } = await import("../../workload/scenario.js");
   const scenarios = loadScenarios([file]);
   let operations = 0;
   let error: InputError | null = null;

@@ -1,0 +1,83 @@
+// Starts the built command line as its users do, and gives back what came out.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root: string = fileURLToPath(new URL("../../", import.meta.url));
+const bin = join(root, "bin", "unified-trace.js");
+
+if (!existsSync(join(root, "dist", "cli", "main.js"))) {
+  throw new Error("dist is missing: these tests start the built command line; run npm run build");
+}
+
+export const folder: string = mkdtempSync(join(tmpdir(), "unified-trace-cli-"));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartOptions {
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with the child after its first output; may send a signal. */
+  readonly onOutput?: (kill: (signal: NodeJS.Signals) => void) => void;
+  readonly signalAfterMs?: readonly [NodeJS.Signals, number];
+}
+
+/** Runs `unified-trace WORDS` in the tests' folder. */
+export function start(words: readonly string[], options: StartOptions = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [bin, ...words], {
+    cwd: folder,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...options.env },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(options.stdin ?? "");
+  if (options.signalAfterMs !== undefined) {
+    const [signal, ms] = options.signalAfterMs;
+    setTimeout(() => child.kill(signal), ms);
+  }
+  return new Promise((resolve) => {
+    child.on("close", (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+/** Runs a line in a POSIX shell, with `ut` as the command line. */
+export function shell(line: string): Promise<Outcome> {
+  const script = `ut() { "${process.execPath}" "${bin}" "$@"; }\n${line}`;
+  const child = spawn("bash", ["-c", script], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  return new Promise((resolve) => {
+    child.on("close", (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+let files = 0;
+
+/** Writes a file of the tests' folder; gives its name. */
+export function file(name: string, content: string | Uint8Array): string {
+  files += 1;
+  const unique = `${files}-${name}`;
+  writeFileSync(join(folder, unique), content);
+  return unique;
+}
+
+/** What every failure must be: one line, no stack, nothing on standard output. */
+export function isOneLine(text: string): boolean {
+  return /^unified-trace: [^\n]+\n$/.test(text) && !/\n\s+at /.test(text);
+}
