@@ -154,8 +154,8 @@ function answerProblem(
   }
   const { code, rule } = err;
   if (code === "unsupported" && mayBeUnsupported) return null;
-  const codes = [...spec.refusals, "invalid"];
-  if (!codes.includes(code as never)) {
+  const codes: readonly string[] = [...spec.refusals, "invalid"];
+  if (!codes.includes(code)) {
     const list = `one of ${codes.join(", ")}`;
     const message = `"${code}" is no answer of ${spec.name}, expected ${list}`;
     return { path: "/err/code", message, expected: list };

@@ -245,6 +245,7 @@ interface Run {
   first: number;
   count: number; // ids
   step: number; // 1, -1, or 0 for unbound pages and for a single id
+  readonly isUnbound: boolean;
 }
 
 // The one way to write a list of ids as runs: each takes in as many ids as it can, from the left.
@@ -266,8 +267,8 @@ function appendRun(
   isUnbound: boolean,
 ): void {
   const last = runs.at(-1);
-  if (last === undefined || (last.first === 0 && last.step === 0) !== isUnbound) {
-    runs.push({ first, count, step });
+  if (last?.isUnbound !== isUnbound) {
+    runs.push({ first, count, step, isUnbound });
     return;
   }
   if (isUnbound) {
@@ -278,7 +279,7 @@ function appendRun(
   const gap = first - end;
   const isNext = Math.abs(gap) === 1 && (last.step === 0 || last.step === gap);
   if (!isNext) {
-    runs.push({ first, count, step });
+    runs.push({ first, count, step, isUnbound });
     return;
   }
   // the run goes on with the ids that follow in its direction; the rest begins a new one
@@ -286,6 +287,6 @@ function appendRun(
   last.step = gap;
   last.count += joined;
   const left = count - joined;
-  if (left > 0)
-    runs.push({ first: first + step * joined, count: left, step: left === 1 ? 0 : step });
+  if (left === 0) return;
+  runs.push({ first: first + step * joined, count: left, step: left === 1 ? 0 : step, isUnbound });
 }

@@ -27,6 +27,11 @@ export interface SchemaDialect {
 /** The dialect of the generated validators. @internal */
 export const COMPILED: SchemaDialect = { isCompiled: true, refs: new Map() };
 
+/** The keywords of a schema that is not `true` or `false`. @internal */
+export function keywords(schema: JsonSchema): Readonly<Record<string, unknown>> {
+  return typeof schema === "boolean" ? {} : schema;
+}
+
 /** The schema of a spec; `isDefinition` writes a shared spec out instead of its reference. @internal */
 export function jsonSchema(
   spec: AnySpec,
@@ -86,7 +91,7 @@ export function jsonSchema(
 }
 
 function described(unit: string, dialect: SchemaDialect, schema: JsonSchema): JsonSchema {
-  return dialect.isCompiled || unit === "" ? schema : { description: unit, ...Object(schema) };
+  return dialect.isCompiled || unit === "" ? schema : { description: unit, ...keywords(schema) };
 }
 
 function patterned(pattern: string | null): JsonSchema {

@@ -5,7 +5,7 @@ import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-sp
 import type { AnySpec } from "./fields.js";
 import { EXTENTS, HOST_EXTENTS, either } from "./fields.js";
 import type { JsonSchema, SchemaDialect } from "./json-schema.js";
-import { COMPILED, jsonSchema } from "./json-schema.js";
+import { COMPILED, jsonSchema, keywords } from "./json-schema.js";
 import {
   DIGESTS,
   EFFECT,
@@ -84,7 +84,7 @@ function document(title: string, root: JsonSchema, own: Definitions = {}): JsonS
     $schema: DRAFT,
     $id: `urn:unified-trace:schema:${TRACE_VERSION}:${name}`,
     title: `unified-trace ${title}, version ${TRACE_VERSION}`,
-    ...Object(root),
+    ...keywords(root),
     ...(Object.keys(defs).length > 0 ? { $defs: defs } : {}),
   };
 }
@@ -95,7 +95,7 @@ function publishedOp(spec: OperationSpec): JsonSchema {
   const codes = [...spec.refusals, "invalid"];
   return {
     description: spec.doc,
-    ...Object(jsonSchema(opLine(spec), PUBLISHED)),
+    ...keywords(jsonSchema(opLine(spec), PUBLISHED)),
     allOf: [
       { oneOf: [{ required: ["ok"] }, { required: ["err"] }] },
       { properties: { err: { properties: { code: { enum: codes } } } } },
@@ -134,7 +134,7 @@ function scenarioDocument(): JsonSchema {
   const root = jsonSchema(SCENARIO, PUBLISHED);
   return document(
     "scenario",
-    { ...Object(root), allOf: [{ properties: { ops: { items: ref("operation") } } }] },
+    { ...keywords(root), allOf: [{ properties: { ops: { items: ref("operation") } } }] },
     own,
   );
 }
