@@ -8,11 +8,14 @@ export interface Lanes {
   b: number;
 }
 
-/** First lane of a cell. `index` and `value` are integers in `[0, 2^53)`; `field` in `[0, 2^16)`. @public */
+/** First lane of a cell. `index` and `value` are integers in `[0, 2^53)`; `field` is taken modulo 2^32. @public */
 export function mixA(field: number, index: number, value: number): number {
-  let h = Math.imul(field + 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index | 0, 0xc2b2ae35);
+  // -1640531527 is 0x9e3779b9 as int32: the sum stays an integer of 32 bits
+  let h = Math.imul((field | 0) + -1640531527, 0x85ebca6b) ^ Math.imul(index | 0, 0xc2b2ae35);
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
-  h = (h ^ (value | 0)) + high(index) + Math.imul(high(value), 0x27d4eb2f);
+  h ^= value | 0;
+  if (index > INT32_MAX || value > INT32_MAX)
+    h = h + high(index) + Math.imul(high(value), 0x27d4eb2f);
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
   h = Math.imul(h ^ (h >>> 15), 0x846ca68b);
   return h ^ (h >>> 16);
@@ -20,13 +23,17 @@ export function mixA(field: number, index: number, value: number): number {
 
 /** Second lane of a cell, independent of the first. @public */
 export function mixB(field: number, index: number, value: number): number {
-  let h = Math.imul(field + 0x7f4a7c15, 0xcc9e2d51) ^ Math.imul(index | 0, 0x1b873593);
+  let h = Math.imul((field | 0) + 0x7f4a7c15, 0xcc9e2d51) ^ Math.imul(index | 0, 0x1b873593);
   h = Math.imul(h ^ (h >>> 13), 0x5bd1e995);
-  h = (h ^ (value | 0)) + high(index) + Math.imul(high(value), 0x165667b1);
+  h ^= value | 0;
+  if (index > INT32_MAX || value > INT32_MAX)
+    h = h + high(index) + Math.imul(high(value), 0x165667b1);
   h = Math.imul(h ^ (h >>> 15), 0xd168aaad);
   h = Math.imul(h ^ (h >>> 15), 0xaf723597);
   return h ^ (h >>> 15);
 }
+
+const INT32_MAX = 0x7fffffff;
 
 // Bits 32 to 52, so that sizes in bytes above 4 GiB count.
 function high(value: number): number {

@@ -52,14 +52,16 @@ export class ExtentBuilder {
   }
 }
 
+const SHARED = new ExtentBuilder();
+
 /** Merges ids in order. @public */
-export function toExtents(ids: Iterable<number>): Extents {
-  const builder = new ExtentBuilder();
-  for (const id of ids) {
-    if (id === 0) builder.addUnbound(1);
-    else builder.add(id);
+export function toExtents(ids: readonly number[]): Extents {
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index]!; // index is in range
+    if (id === 0) SHARED.addUnbound(1);
+    else SHARED.add(id);
   }
-  return builder.take();
+  return SHARED.take();
 }
 
 /** Every id of the list in order; `[0, k]` yields k zeros. @public */

@@ -156,7 +156,9 @@ export class KVStorage {
       this.#resize(core, operation.args.arena_bytes);
     core.chain.endOperation();
     const fx = core.chain.scope.take();
-    return fx.length === 0 ? answer : { ...answer, fx };
+    // The handler made the answer for this call alone.
+    if (fx.length > 0) (answer as { fx?: Answer["fx"] }).fx = fx;
+    return answer;
   }
 
   /** Component digests that changed since the last call, or undefined. `contents` adds live bytes at depth `deep`. */

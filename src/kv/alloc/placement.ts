@@ -23,14 +23,14 @@ export function placeFloats(
   spans: readonly PageSpan[],
   needs: readonly number[],
 ): readonly PageSpan[] | null {
-  const placed: PageSpan[] = [...spans];
+  let placed: PageSpan[] | null = null; // a copy of `spans` once a float is placed
   let cursor = 0;
-  let waiting: number[] = []; // floats to place above the cursor, low to high
+  let waiting: number[] | null = null; // floats to place above the cursor, low to high
   for (let index = 0; index < bands.length; index++) {
     const band = bands[index]!; // index is in range
     const [first, count] = spans[index]!;
     if (needs[index]! > 0) {
-      waiting.push(index);
+      (waiting ??= []).push(index);
       continue;
     }
     if (band.grow === "float") {
@@ -38,15 +38,16 @@ export function placeFloats(
       if (first < band.firstPage || first + count > band.pages) return null;
     }
     const limit = first * band.pageBytes;
-    if (waiting.length > 0) {
+    if (waiting !== null) {
+      placed ??= [...spans];
       if (!placeBetween(bands, needs, waiting, cursor, limit, placed)) return null;
-      waiting = [];
+      waiting = null;
     } else if (limit < cursor) {
       return null;
     }
     cursor = (first + count) * band.pageBytes;
   }
-  return placed; // the last band is an end: nothing waits above it
+  return placed ?? spans; // the last band is an end: nothing waits above it
 }
 
 /**

@@ -94,6 +94,8 @@ export function planRelayout(
   return served === null ? null : { step: "relayout", spans: served };
 }
 
+const NO_NEEDS: readonly number[] = [0, 0];
+
 /** Spans with both ends packed and grown; floats as they stand. */
 function packedEnds(bands: readonly BandSnapshot[], demand: readonly number[]): PageSpan[] {
   const spans: PageSpan[] = [];
@@ -115,6 +117,7 @@ function growFloats(
   ends: readonly PageSpan[],
   demand: readonly number[],
 ): readonly PageSpan[] | null {
+  if (bands.length <= 2) return placeFloats(bands, ends, NO_NEEDS); // two ends: nothing to choose
   const growing: number[] = [];
   const needs: number[] = [];
   for (let index = 0; index < bands.length; index++) {

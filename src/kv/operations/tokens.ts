@@ -45,9 +45,39 @@ export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answe
 
 /** @internal */
 export function tokensDecode(core: KvCore, args: KvArgs["tokens.decode"]): Answer<"tokens.decode"> {
+  return decodeInPlace(core, args.batch) ?? decodeWithPages(core, args.batch);
+}
+
+const NO_PAGES: Readonly<Record<string, PageLists>> = Object.freeze({});
+
+/** The common step: every token lies in a page that its request has. Null where a page or a rule is at stake. */
+function decodeInPlace(
+  core: KvCore,
+  batch: KvArgs["tokens.decode"]["batch"],
+): Answer<"tokens.decode"> | null {
+  if (core.chain.steps.open !== null) return null;
+  const { pageSize, rowTokens } = core.config;
+  for (let index = 0; index < batch.length; index++) {
+    const { req, len } = batch[index]!; // index is in range
+    const request = core.requests.find(req);
+    if (request?.allocated !== len - 1 || len > rowTokens || request.grownBy === batch) return null;
+    if ((len - 1) % pageSize === 0) return null;
+    request.grownBy = batch;
+  }
+  for (let index = 0; index < batch.length; index++) {
+    const { req, len } = batch[index]!; // checked above
+    core.requests.setAllocated(core.requests.find(req)!, len);
+  }
+  return { ok: { pages: NO_PAGES, step: "no_move" } };
+}
+
+function decodeWithPages(
+  core: KvCore,
+  batch: KvArgs["tokens.decode"]["batch"],
+): Answer<"tokens.decode"> {
   const growths: Growth[] = [];
   const broken = new Broken();
-  for (const { req, len } of args.batch) {
+  for (const { req, len } of batch) {
     const request = core.requests.find(req);
     if (request === undefined) {
       broken.note(0, invalid("unknown_request", { req }));
