@@ -1,0 +1,188 @@
+// Prints the numeric goals, each as a ratio inside one run: node bench/run.mjs [--ops 1000000] [--rounds 5] [--check]
+// With --check it fails when three tries all miss a ratio. Files live in a temporary folder.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { pathToFileURL } from "node:url";
+import { allocatorRows } from "./allocator.mjs";
+import { writeBenchTrace } from "./make-trace.mjs";
+import { recorderRows } from "./recorder.mjs";
+
+const argv = process.argv.slice(2);
+const option = (name, fallback) => {
+  const at = argv.indexOf(`--${name}`);
+  return at < 0 ? fallback : Number(argv[at + 1]);
+};
+const OPERATIONS = option("ops", 1_000_000);
+const ROUNDS = option("rounds", 5);
+const MEASURE = new URL("./measure.mjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "unified-trace-bench-"));
+const rows = [];
+
+/** A goal: what was found, against what, and whether it holds. */
+function goal(number, text, value, limit, isMet) {
+  rows.push({ number, text, isMet });
+  console.log(`${isMet ? "met   " : "MISSED"} goal ${number}: ${text}: ${value} (${limit})`);
+}
+
+function measure(...words) {
+  const child = spawnSync(process.execPath, [MEASURE, ...words.map(String)], { encoding: "utf8" });
+  if (child.status !== 0) throw new Error(`${words.join(" ")}: ${child.stderr.split("\n").slice(0, 4).join(" ")}`);
+  return JSON.parse(child.stdout);
+}
+
+/** Seconds of a whole process, start-up included. */
+function wall(args) {
+  const before = performance.now();
+  const child = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (child.status !== 0) throw new Error(child.stderr.split("\n")[0]);
+  return (performance.now() - before) / 1000;
+}
+
+function median(list) {
+  const sorted = [...list].sort((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)];
+}
+
+/** Medians of several measurements taken in turn, round by round. */
+function inTurn(kinds, rounds = ROUNDS) {
+  const found = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, run] of Object.entries(kinds)) found[name].push(run());
+  }
+  return found;
+}
+
+const ratio = (value) => value.toFixed(2);
+const mib = (bytes) => `${Math.round(bytes / 1048576)} MiB`;
+const perSecond = (count, seconds) => `${Math.round(count / seconds / 1000)}k/s`;
+
+function verifyGoals(file, depth) {
+  const found = inTurn({
+    bare: () => measure("bare", file),
+    validate: () => measure("validate", file),
+    replay: () => measure("replay", file),
+    compare: () => measure("compare", file),
+  });
+  const seconds = Object.fromEntries(Object.entries(found).map(([name, list]) => [name, median(list.map((m) => m.seconds))]));
+  const events = found.bare[0].events;
+  for (const [name, value] of Object.entries(seconds)) {
+    const peak = Math.max(...found[name].map((m) => m.rssBytes));
+    console.log(`  ${depth} ${name.padEnd(8)} ${value.toFixed(2)} s, ${perSecond(events, value)}, ${ratio(value / seconds.bare)}x bare, peak ${mib(peak)}`);
+  }
+  const isQuick = seconds.compare <= 2.2 * seconds.bare && events / seconds.compare >= 150_000;
+  goal(1, `verify at depth ${depth}, over the bare loop`, `${ratio(seconds.compare / seconds.bare)}x, ${perSecond(events, seconds.compare)}`, "<= 2.2x and >= 150k/s", isQuick);
+  const validation = (seconds.validate - seconds.bare) / events * 1e6;
+  goal(4, "validation added to an event", `${validation.toFixed(2)} us`, "<= 1 us", validation <= 1);
+  return Math.max(...found.compare.map((m) => m.rssBytes));
+}
+
+function memoryGoals(peak, small) {
+  const large = join(folder, "large.jsonl");
+  writeBenchTrace(large, 4 * OPERATIONS, "layout");
+  const four = measure("compare", large).rssBytes;
+  goal(3, "peak memory of verify", mib(peak), "<= 128 MiB", peak <= 128 * 1048576);
+  goal(3, "peak memory at four times the length", `${mib(four)} against ${mib(peak)}`, "<= +16 MiB", four <= peak + 16 * 1048576);
+  const longLine = join(folder, "long.jsonl");
+  writeBenchTrace(longLine, 100, "layout");
+  const text = `{"kind":"mark","n":100,"text":"${"x".repeat(16 * 1048576)}"}\n`;
+  // The mark stands after the run, inside a run of its own that repeats it.
+  writeFileSync(join(folder, "tail.txt"), text);
+  const withMark = insertMark(longLine, text);
+  const peakLong = measure("validate", withMark).rssBytes;
+  goal(3, "peak memory with a line of 16 MiB", mib(peakLong), "<= 256 MiB", peakLong <= 256 * 1048576);
+  return { large, small };
+}
+
+/** The trace with a mark before its end line. */
+function insertMark(file, mark) {
+  const child = spawnSync("node", ["-e", `
+    const fs = require("fs");
+    const lines = fs.readFileSync(${JSON.stringify(file)}, "utf8").trimEnd().split("\\n");
+    const end = lines.pop();
+    fs.writeFileSync(${JSON.stringify(`${file}.marked.jsonl`)}, lines.join("\\n") + "\\n" + fs.readFileSync(${JSON.stringify(join(folder, "tail.txt"))}, "utf8") + end + "\\n");
+  `]);
+  if (child.status !== 0) throw new Error(String(child.stderr));
+  return `${file}.marked.jsonl`;
+}
+
+function divergenceGoals() {
+  const planted = (n, answer) => (n === 1000 ? { ...answer, digest: { ...answer.digest, full: "0000000000000000" } } : answer);
+  const short = join(folder, "divergent.jsonl");
+  const long = join(folder, "divergent-long.jsonl");
+  writeBenchTrace(short, OPERATIONS, "layout", 1, planted);
+  writeBenchTrace(long, 4 * OPERATIONS, "layout", 1, planted);
+  const found = inTurn({
+    nothing: () => wall(["-e", "0"]),
+    short: () => wall([MEASURE, "compare", short, "divergent"]),
+    long: () => wall([MEASURE, "compare", long, "divergent"]),
+  });
+  const nothing = median(found.nothing);
+  const added = median(found.short) - nothing;
+  goal(5, "verdict on a divergence at event 1,000, over an empty Node process", `+ ${added.toFixed(2)} s`, "<= + 0.25 s", added <= 0.25);
+  const growth = median(found.long) / median(found.short);
+  goal(5, "the same at four times the length", `${ratio(growth)}x`, "<= 1.2x", growth <= 1.2);
+}
+
+function validatorGoal() {
+  const url = JSON.stringify(pathToFileURL(new URL("../dist/trace/generated/validators.js", import.meta.url).pathname).href);
+  const script = `const t = performance.now(); await import(${url}); console.log(performance.now() - t)`;
+  const found = inTurn({ load: () => Number(spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).stdout) });
+  const ms = median(found.load);
+  goal(6, "standalone validators load", `${ms.toFixed(1)} ms`, "<= 30 ms", ms <= 30);
+}
+
+function writerGoal(file) {
+  const found = inTurn({
+    stringify: () => measure("stringify", file).seconds,
+    write: () => measure("write", file, join(folder, "written.jsonl")),
+  });
+  const stringify = median(found.stringify);
+  const write = median(found.write.map((m) => m.seconds));
+  const events = found.write[0].events;
+  const speed = stringify / write;
+  goal(9, "writer against a JSON.stringify-only loop", `${ratio(speed)}x, ${perSecond(events, write)}`, ">= 0.6x and >= 300k/s", speed >= 0.6 && events / write >= 300_000);
+}
+
+function adapterGoal() {
+  const found = inTurn({
+    one: () => measure("adapter", 20_000, 1),
+    many: () => measure("adapter", 400_000, 256),
+  });
+  const rate = (list) => median(list.map((m) => m.events / m.seconds));
+  const [one, many] = [rate(found.one), rate(found.many)];
+  goal(10, "echo adapter at window 256 against window 1", `${ratio(many / one)}x, ${Math.round(many / 1000)}k/s`, ">= 8x and >= 120k/s", many / one >= 8 && many >= 120_000);
+}
+
+function everything() {
+  rows.length = 0;
+  let peak = 0;
+  const small = join(folder, "layout.jsonl");
+  for (const depth of ["light", "layout"]) {
+    const file = join(folder, `${depth}.jsonl`);
+    writeBenchTrace(file, OPERATIONS, depth);
+    peak = verifyGoals(file, depth);
+  }
+  memoryGoals(peak, small);
+  divergenceGoals();
+  validatorGoal();
+  recorderRows(goal);
+  writerGoal(small);
+  adapterGoal();
+  allocatorRows(goal);
+  return rows.filter((row) => !row.isMet);
+}
+
+try {
+  let missed = everything();
+  for (let attempt = 1; argv.includes("--check") && attempt < 3 && missed.length > 0; attempt++) {
+    console.log(`missed ${missed.length}; try ${attempt + 1} of 3`);
+    missed = everything();
+  }
+  console.log(`${rows.length - missed.length} goals met, ${missed.length} missed`);
+  if (argv.includes("--check") && missed.length > 0) process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
