@@ -83,8 +83,7 @@ function localAttention(context: FeatureContext): PlanRefusal | null {
 function severalWindows(context: FeatureContext): PlanRefusal | null {
   for (const role of ["target", "draft"] as const) {
     const windows = context.plan.subPools.filter(
-      (pool) =>
-        pool.lifetime.kind === "window" && pool.parts.some((part) => part.role === role),
+      (pool) => pool.lifetime.kind === "window" && pool.parts.some((part) => part.role === role),
     );
     if (windows.length < 2) continue;
     const other = attentionBackendsOf(context).find(

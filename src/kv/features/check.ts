@@ -51,19 +51,16 @@ const chunkGrid: FeatureRule = (context) => {
 function noticesOf(context: FeatureContext): Notice[] {
   const { features } = context;
   const notices: Notice[] = [];
-  if (
-    features.isOn("enable_priority_scheduling") &&
-    !features.isOn("disable_priority_preemption")
-  )
+  if (features.isOn("enable_priority_scheduling") && !features.isOn("disable_priority_preemption"))
     notices.push("priority_preemption_off");
   const isHostLayout =
     features.isOn("enable_hierarchical_cache") &&
     features.word("hicache_mem_layout") === "page_first_direct";
   if (isHostLayout) notices.push("host_layout_switched");
   const graph = features.word("cuda_graph_backend_prefill")?.toLowerCase();
-  const backends = attentionBackendsOf(context);
-  const keepsGraph =
-    backends.length > 0 && backends.every((backend) => FULL_GRAPH_BACKENDS.includes(backend));
+  const keepsGraph = attentionBackendsOf(context).every((backend) =>
+    FULL_GRAPH_BACKENDS.includes(backend),
+  );
   if (graph === "full" && !keepsGraph) notices.push("prefill_graph_disabled");
   if (!features.isOn("enable_page_major_kv_layout")) notices.push("page_major_implied");
   return notices;

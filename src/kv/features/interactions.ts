@@ -17,6 +17,7 @@ import {
 
 /** In the order in which they answer. @internal */
 export const INTERACTION_RULES: readonly FeatureRule[] = [
+  unified,
   platform,
   refusedFlags,
   kvTypes,
@@ -30,6 +31,12 @@ export const INTERACTION_RULES: readonly FeatureRule[] = [
 ];
 
 const conflict = (reason: string): PlanRefusal => planRefused("feature_conflict", reason);
+
+function unified({ features }: FeatureContext): PlanRefusal | null {
+  return features.isOff("enable_unified_memory")
+    ? conflict("enable_unified_memory is off: then there is no arena to plan")
+    : null;
+}
 
 function platform({ features }: FeatureContext): PlanRefusal | null {
   const name = features.word("platform") ?? "cuda";
@@ -106,7 +113,9 @@ function decodeOffload(context: FeatureContext): PlanRefusal | null {
   if (features.isOn("disaggregation_decode_enable_offload_kvcache")) {
     const storage = features.word("hicache_storage_backend");
     if (storage !== "file")
-      return conflict(`decode KV offload needs hicache_storage_backend file, not ${storage ?? "none"}`);
+      return conflict(
+        `decode KV offload needs hicache_storage_backend file, not ${storage ?? "none"}`,
+      );
     if (isLatent(context) || hasState(context) || hasWindow(context))
       return conflict("decode KV offload does not support MLA, Mamba or sliding-window models");
   }

@@ -13,6 +13,7 @@ export interface PeerFeatures {
 /** @public */
 export interface Features {
   readonly isOn: (key: string) => boolean;
+  readonly isOff: (key: string) => boolean; // said to be off, not only unsaid
   readonly word: (key: string) => string | undefined; // a text that is not empty, `none` or `null`
   readonly count: (key: string, otherwise: number) => number;
   readonly prefillBackend: string | undefined;
@@ -36,12 +37,14 @@ export function readFeatures(config: ConfigFields): Features {
       : text;
   };
   const isOn = (key: string): boolean => fields?.boolean(key) ?? false;
+  const isOff = (key: string): boolean => fields?.boolean(key) === false;
   const count = (key: string, otherwise: number): number =>
     fields?.optionalInteger(key) ?? otherwise;
   const named = word("speculative_algorithm")?.toUpperCase();
   const algorithm = named ?? (config.has("draft") ? "EAGLE" : undefined);
   return {
     isOn,
+    isOff,
     word,
     count,
     prefillBackend: word("prefill_attention_backend") ?? word("attention_backend"),

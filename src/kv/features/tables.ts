@@ -88,6 +88,8 @@ const key = (name: string, type: FeatureKey["type"], flag?: string): FeatureKey 
 
 /** Every key of `features`. @public */
 export const FEATURE_KEYS: readonly FeatureKey[] = [
+  key("enable_unified_memory", "boolean"),
+  key("enable_war_barrier", "boolean", "SGLANG_ENABLE_WAR_BARRIER"),
   key("platform", "text", "the platform"),
   key("enable_page_major_kv_layout", "boolean"),
   key("attention_backend", "text"),

@@ -80,9 +80,7 @@ interface Group {
 }
 
 function ofRole(parts: readonly KVPart[], role: KVPart["role"]): KVPart[] {
-  return parts
-    .filter((part) => part.role === role)
-    .sort((left, right) => left.layer - right.layer); // stable: parts of a layer keep their order
+  return parts.filter((part) => part.role === role).sort((left, right) => left.layer - right.layer); // stable: parts of a layer keep their order
 }
 
 // Lifetimes are equal when their names are: a window by its exact length, a state whatever its checkpoint grid.
@@ -120,18 +118,13 @@ function subPool(
     parts,
     unitBytes,
     rankUnitBytes: isState ? unitBytes : unitBytes / ranks,
-    rowsPerPage: isState ? 1 : (ownPageTokens(parts) ?? options.pageTokens),
+    rowsPerPage: isState ? 1 : options.pageTokens,
   };
 }
 
 function kindOf(parts: readonly KVPart[]): KVGeometry["kind"] {
   const first = parts[0];
   return first === undefined ? "mha" : first.geometry.kind; // a group has at least one part
-}
-
-function ownPageTokens(parts: readonly KVPart[]): number | null {
-  const unit = parts[0]?.unit;
-  return unit?.kind === "page" ? unit.tokens : null;
 }
 
 function groupRefusal(parts: readonly KVPart[], options: PlanOptions): PlanRefusal | null {
@@ -182,7 +175,8 @@ function draftStateRefusal(parts: readonly KVPart[]): PlanRefusal | null {
   return null;
 }
 
-// One sub-pool holds one geometry. The draft's token rows may have other heads, not another kind of row.
+// One sub-pool holds one geometry, in pages of the run's size. The draft's token rows may have other heads, not another
+// kind of row.
 function geometryRefusal(parts: readonly KVPart[], options: PlanOptions): PlanRefusal | null {
   for (const group of groupsOf(parts)) {
     const [first] = group.parts;
@@ -192,24 +186,21 @@ function geometryRefusal(parts: readonly KVPart[], options: PlanOptions): PlanRe
       const difference = geometryDifference(first, part, options);
       if (difference === null) continue;
       const where = `${part.role} layer ${part.layer}`;
-      return planRefused(
-        "two_geometries",
-        `${name}: ${where} has ${difference} than ${first.role} layer ${first.layer}`,
-        name,
-      );
+      return planRefused("two_geometries", `${name}: ${where} has ${difference}`, name);
     }
   }
   return null;
 }
 
 function geometryDifference(first: KVPart, part: KVPart, options: PlanOptions): string | null {
-  if (part.geometry.kind !== first.geometry.kind) return "another kind of row";
-  const pageOf = (unit: KVPart["unit"]): number =>
-    unit.kind === "slot" ? 1 : (unit.tokens ?? options.pageTokens);
-  if (pageOf(part.unit) !== pageOf(first.unit)) return "another page size";
+  const than = `than ${first.role} layer ${first.layer}`;
+  const { unit } = part;
+  if (unit.kind === "page" && (unit.tokens ?? options.pageTokens) !== options.pageTokens)
+    return `pages of ${unit.tokens ?? 0} tokens, the run has ${options.pageTokens}`;
+  if (part.geometry.kind !== first.geometry.kind) return `another kind of row ${than}`;
   const isFusedMha = part.geometry.kind === "mha" && part.role !== first.role;
-  if (isFusedMha) return null;
-  return shapeKey(part) === shapeKey(first) ? null : "other shapes or element types";
+  if (isFusedMha || shapeKey(part) === shapeKey(first)) return null;
+  return `other shapes or element types ${than}`;
 }
 
 function shapeKey(part: KVPart): string {

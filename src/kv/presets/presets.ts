@@ -243,7 +243,8 @@ export const PRESETS: readonly ModelPreset[] = [
       num_attention_heads: 32,
       num_key_value_heads: 8,
     },
-    source: "huggingface.co/NbAiLab/nb-llama-3.1-8B config.json (a descendant); github.com/vulkomilev/oumi configs/recipes/llama3_1/README.md (8B)",
+    source:
+      "huggingface.co/NbAiLab/nb-llama-3.1-8B config.json (a descendant); github.com/vulkomilev/oumi configs/recipes/llama3_1/README.md (8B)",
     note: "full attention only",
     refusedAs: "full_only",
   },

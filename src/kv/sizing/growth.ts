@@ -1,5 +1,5 @@
 // Sizes that are agreed on or reached later: the stages of a pipeline, and growth of the backing after capture.
-import { InputError } from "../../base/errors.js";
+import { assert } from "../../base/assert.js";
 import type { KVStoragePlan } from "../plan/plan.js";
 import type { FloorRefusal } from "../plan/refusals.js";
 import type { Sized, Sizing, SizingOptions } from "./size.js";
@@ -25,7 +25,7 @@ export function sizeStages(
   const sizings = stages.map(({ plan, options }) => {
     // With fewer rows to pay for, a stage's budget gives at least what it gave alone.
     const sized = sizePlan(plan, { ...options, maxRunningRequests: concurrency });
-    if ("refusal" in sized) throw new InputError("config", sized.refusal.message); // it was sized above
+    assert(!("refusal" in sized), "a stage that was sized is sized again"); // the floor is the same
     return sized.sizing;
   });
   return { sizings };

@@ -105,12 +105,12 @@ class Solver {
     const carried = (count: number): boolean =>
       this.#tokensAt(budgetBytes, count) >= this.#tokensFor(count);
     const most = Math.max(1, Math.min(limit, affordable));
-    const concurrency = Math.max(1, largest(0, most, (count) => count === 0 || carried(count)));
-    if (concurrency === limit) return this.at(budgetBytes, concurrency);
-    const tokens = Math.min(
-      this.#tokensAt(budgetBytes, concurrency),
-      this.#tokensFor(concurrency),
+    const concurrency = Math.max(
+      1,
+      largest(0, most, (count) => count === 0 || carried(count)),
     );
+    if (concurrency === limit) return this.at(budgetBytes, concurrency);
+    const tokens = Math.min(this.#tokensAt(budgetBytes, concurrency), this.#tokensFor(concurrency));
     return this.#sizing(budgetBytes, concurrency, tokens);
   }
 
@@ -193,9 +193,7 @@ class Solver {
     const least = floorWindowTokens(this.#plan, pool, this.#options.contextTokens);
     if (tokens === 0) return least;
     const isUnknown = pool.lifetime.kind === "window" && pool.lifetime.tokens === null;
-    const share = isUnknown
-      ? tokens
-      : pagesUpOf(tokens, this.#windowRatio, this.#plan.pageTokens);
+    const share = isUnknown ? tokens : pagesUpOf(tokens, this.#windowRatio, this.#plan.pageTokens);
     return Math.max(share, least);
   }
 
