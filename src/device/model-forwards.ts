@@ -225,8 +225,10 @@ export class ForwardStream {
     this.#arena.claim(band, place, ACT.forward);
     if (alive) ids[i + ID.expected] = whole ? value : ids[i + ID.expected]! + value;
     const old = band.page(place)[offsetOf(place) + PAGE.content]!;
-    const content = !alive ? this.#arena.garbage() : whole ? value : (old + value) | 0;
+    const content = whole ? value : (old + value) | 0;
     this.#arena.write(band, place, content, ACT.forward, forward.operation);
     if (alive) this.#arena.verify(band, id);
+    const holder = band.holderOf(place);
+    if (holder !== 0 && holder !== id) this.#arena.verify(band, holder);
   }
 }

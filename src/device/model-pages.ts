@@ -153,7 +153,6 @@ export class BandPages {
     for (let unit = first; unit < first + this.units; unit++) stamps[unit] = 0;
     this.page(page)[offsetOf(page) + PAGE.holder] = id;
     this.#liveOfBlock[id >> BLOCK_BITS] = (this.#liveOfBlock[id >> BLOCK_BITS] ?? 0) + 1;
-    this.touch(page);
   }
 
   /** Ends a binding; what the page holds stays. */

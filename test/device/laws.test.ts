@@ -4,7 +4,7 @@ import { ModelDevice } from "../../src/device/model.js";
 import type { DeviceViolation, VerifyPolicy } from "../../src/device/device.js";
 import { TOY_BOOT, TOY_CONFIG, type ToyMistake, ToyRun } from "./toy-allocator.js";
 
-const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
 const STEPS = 250;
 const BANDS = Object.keys(TOY_BOOT.bands);
 

@@ -59,7 +59,8 @@ export function withLine(story: Story, n: number, change: (line: LooseLine) => v
   return { ...story, lines };
 }
 
-const op = (name: string, args: object, ok: object, fx?: readonly unknown[]): Line => ({
+/** One line of a run. */
+export const line = (name: string, args: object, ok: object, fx?: readonly unknown[]): Line => ({
   operation: { op: name, args } as KvOperation,
   answer: { ok, ...(fx && { fx }) } as unknown as Answer,
 });
@@ -90,18 +91,18 @@ export const threeBands: Story = {
     sink_bytes: 12,
   },
   lines: [
-    /*  1 */ op("row.alloc", { reqs: ["r1", "r2"] }, { rows: { r1: 1, r2: 2 } }),
-    /*  2 */ op(
+    /*  1 */ line("row.alloc", { reqs: ["r1", "r2"] }, { rows: { r1: 1, r2: 2 } }),
+    /*  2 */ line(
       "state.alloc",
       { req: "r1", count: 1, purpose: "main" },
       { slots: [[1, 1]], mamba: [[1, 1]], step: "no_move" },
     ),
-    /*  3 */ op(
+    /*  3 */ line(
       "state.alloc",
       { req: "r2", count: 1, purpose: "main" },
       { slots: [[2, 1]], mamba: [[2, 1]], step: "no_move" },
     ),
-    /*  4 */ op(
+    /*  4 */ line(
       "tokens.extend",
       {
         batch: [
@@ -121,7 +122,7 @@ export const threeBands: Story = {
         ["zero", "full", [[12, 6]]],
       ],
     ),
-    /*  5 */ op(
+    /*  5 */ line(
       "forward.launch",
       {
         step: "f1",
@@ -137,13 +138,13 @@ export const threeBands: Story = {
         ["forward", "f1"],
       ],
     ),
-    /*  6 */ op("forward.record", { step: "f1", writes: "known" }, {}, [["event", "f1"]]),
-    /*  7 */ op(
+    /*  6 */ line("forward.record", { step: "f1", writes: "known" }, {}, [["event", "f1"]]),
+    /*  7 */ line(
       "window.retire",
       { req: "r1", len: 8 },
       { window_4: { cursor: 4, floor: null, freed: [[13, 2]] } },
     ),
-    /*  8 */ op(
+    /*  8 */ line(
       "tokens.decode",
       { batch: [{ req: "r2", len: 5 }] },
       {
@@ -156,7 +157,7 @@ export const threeBands: Story = {
         ["zero", "full", [[11, 1]]],
       ],
     ),
-    /*  9 */ op(
+    /*  9 */ line(
       "request.finish",
       { req: "r1", len: 8, insert: false },
       {
@@ -169,24 +170,24 @@ export const threeBands: Story = {
         },
       },
     ),
-    /* 10 */ op(
+    /* 10 */ line(
       "forward.launch",
       { step: "f2", batch: [{ req: "r2", from: 4, to: 5 }], mode: "decode" },
       { resets: [] },
       [["forward", "f2"]],
     ),
-    /* 11 */ op("forward.record", { step: "f2", writes: "known" }, {}, [["event", "f2"]]),
-    /* 12 */ op(
+    /* 11 */ line("forward.record", { step: "f2", writes: "known" }, {}, [["event", "f2"]]),
+    /* 12 */ line(
       "forward.process",
       { step: "f1" },
       { released: { mamba: [[1, 1]], window_4: [[15, 2]], full: [[12, 4]] } },
     ),
     // f2 reads pages 16 and 17 of `full` and writes 11; a move of 16 leaves a vacated source behind.
-    /* 13 */ op("chain.flush", {}, { full: { moves: [[16, 14]], absorbed: 0 } }, [
+    /* 13 */ line("chain.flush", {}, { full: { moves: [[16, 14]], absorbed: 0 } }, [
       ["move", "full", [[16, 14]]],
     ]),
-    /* 14 */ op("row.alloc", { reqs: ["r3"] }, { rows: { r3: 3 } }),
-    /* 15 */ op(
+    /* 14 */ line("row.alloc", { reqs: ["r3"] }, { rows: { r3: 3 } }),
+    /* 15 */ line(
       "tokens.extend",
       { batch: [{ req: "r3", from: 0, to: 2 }] },
       {
@@ -199,22 +200,22 @@ export const threeBands: Story = {
         ["zero", "full", [[16, 1]]],
       ],
     ),
-    /* 16 */ op("forward.process", { step: "f2" }, { released: {} }),
-    /* 17 */ op(
+    /* 16 */ line("forward.process", { step: "f2" }, { released: {} }),
+    /* 17 */ line(
       "state.alloc",
       { req: "r3", count: 1, purpose: "main" },
       { slots: [[3, 1]], mamba: [[1, 1]], step: "no_move" },
     ),
-    /* 18 */ op(
+    /* 18 */ line(
       "state.copy",
       { from: { req: "r2", purpose: "main" }, to: { req: "r3", purpose: "main" } },
       {},
       [["copy", "mamba", [[2, 1]]]],
     ),
-    /* 19 */ op("group.begin", {}, {}),
-    /* 20 */ op("request.finish", { req: "r3", len: 2, insert: false }, { freed: {} }),
-    /* 21 */ op("tokens.free", { req: "r2", from: 0, to: 2, bands: ["window_4"] }, { freed: {} }),
-    /* 22 */ op(
+    /* 19 */ line("group.begin", {}, {}),
+    /* 20 */ line("request.finish", { req: "r3", len: 2, insert: false }, { freed: {} }),
+    /* 21 */ line("tokens.free", { req: "r2", from: 0, to: 2, bands: ["window_4"] }, { freed: {} }),
+    /* 22 */ line(
       "group.end",
       {},
       {
@@ -230,7 +231,7 @@ export const threeBands: Story = {
         },
       },
     ),
-    /* 23 */ op(
+    /* 23 */ line(
       "request.finish",
       { req: "r2", len: 5, insert: false },
       {
