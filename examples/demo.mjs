@@ -29,7 +29,13 @@ function run(words, shown = words) {
 }
 
 function demo() {
-  say("1. Record: ask the allocator of this project 4,000 things and write down every answer.\n");
+  say(
+    "The allocator of this project keeps several memories in one arena. Each is a band of pages: full for",
+  );
+  say(
+    "attention over all tokens, window_… for attention over the last ones, mamba for recurrent states.\n",
+  );
+  say("1. Record: ask it 4,000 things in 20 runs, and write down every answer.\n");
   const recorded = run(["record", "--out", "base.jsonl"]);
   if (recorded.status !== 0) return `recording failed with exit code ${recorded.status}`;
 
@@ -37,8 +43,12 @@ function demo() {
   const same = run(["compare", "--trace", "base.jsonl"]);
   if (same.status !== 0) return `the allocator differs from itself (exit code ${same.status})`;
 
-  say("3. Compare it with another allocator. It is the same code but for one decision: when pages were");
-  say("   freed, it reuses the one freed last instead of the one freed first. Nobody tells the tool.\n");
+  say(
+    "3. Compare it with another allocator. It is the same code but for one decision: when pages were",
+  );
+  say(
+    "   freed, it reuses the one freed last instead of the one freed first. Nobody tells the tool.\n",
+  );
   const candidate = `module:${other}`;
   const words = ["compare", "--trace", "base.jsonl", "--candidate", candidate];
   const shown = [...words.slice(0, 4), "module:examples/lifo-holes.mjs"];
@@ -58,15 +68,35 @@ function explain(candidate) {
   const found = report.runs.find(({ run: name }) => name === report.first?.run)?.divergence;
   if (found === undefined || found === null) return "the report names no divergence";
   const [field] = found.fields;
-  const page = (value) => JSON.stringify(value);
+  const bands = [
+    ...new Set(found.fields.filter(({ path }) => path.startsWith("/ok/")).map(lastWord)),
+  ];
+  const band = lastWord(field);
   say("What was found, in words:");
-  say(`- the first operation that is answered differently is number ${found.n}, ${found.op};`);
-  say(`- at ${field.path} the base answers ${page(field.base)}, the candidate ${page(field.candidate)}`);
-  say("  (lists of [first page, number of pages]; a number below zero counts downwards);");
-  say(`- the component whose state differs from then on: ${found.component ?? "none"};`);
-  say(`- what still agrees: every one of the ${found.n} operations before it, and in this operation`);
-  say("  itself that the request is granted. No page was lost: only the order of reuse differs.");
+  say(`- The first operation that is answered differently is number ${found.n}, ${found.op}.`);
+  say(`- The base hands out pages ${inWords(field.base)} of ${band},`);
+  say(`  the candidate hands out pages ${inWords(field.candidate)} of ${band}.`);
+  say(`- From then on the state of ${found.component ?? band} differs.`);
+  say(
+    `- What still agrees: all ${found.n} operations before it, that both sides grant this one, and in its`,
+  );
+  say(
+    `  answer everything but ${bands.join(" and ")}. No page is lost; only the order in which free pages are reused`,
+  );
+  say("  differs, which is exactly the one decision that was changed.");
   return null;
+}
+
+const lastWord = ({ path }) => path.split("/").at(-1);
+
+/** `18 to 29 and 7 to 9`; a list of pages is pairs of [first, how many], counting downwards below zero. */
+function inWords(pages) {
+  if (!Array.isArray(pages) || !pages.every(Array.isArray)) return JSON.stringify(pages);
+  const words = pages.map(([first, count]) => {
+    if (count === 1) return String(first);
+    return count > 0 ? `${first} to ${first + count - 1}` : `${first} down to ${first + count + 1}`;
+  });
+  return words.join(" and ");
 }
 
 let problem;
