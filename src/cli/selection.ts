@@ -1,10 +1,9 @@
 // Which workloads a command runs: seeds, scenarios, or the serving model over a request trace.
-import { readFileSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { InputError, UsageError } from "../base/errors.js";
 import type { DirectConfig } from "../base/operations.js";
-import { loadConfigs } from "../workload/configs.js";
+import { loadConfigFile, loadConfigs } from "../workload/configs.js";
 import { LAYOUTS } from "../workload/layouts.js";
 import type { Layout } from "../workload/layouts.js";
 import { openRequestTrace } from "../workload/request-traces.js";
@@ -172,25 +171,9 @@ function configurations(flags: ServingFlags): Chosen[] {
   if (!isFile && !library.names.includes(name)) {
     unknownWord(`--config ${name}`, name, [...library.ruleNames, ...library.names]);
   }
-  const config = isFile ? readConfig(name) : library.fixed(name);
+  const config = isFile ? loadConfigFile(name) : library.fixed(name);
   const bare = isFile ? name.replace(/^.*[/\\]/, "").replace(/\.json$/, "") : name;
   return [{ config, configName: bare, layout: layoutOf(config), pageSize: config.page_size }];
-}
-
-function readConfig(file: string): DirectConfig {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(file, "utf8"));
-  } catch (cause) {
-    const isJson = cause instanceof SyntaxError;
-    const message = isJson ? `not JSON: ${cause.message}` : "cannot be read";
-    throw new InputError(isJson ? "config" : "input_unreadable", message, { file }, cause);
-  }
-  // the allocator refuses a configuration that is none; its fields are checked by the first run
-  if (typeof value !== "object" || value === null || !("sub_pools" in value)) {
-    throw new InputError("config", "is no configuration: it has no sub_pools", { file });
-  }
-  return value as DirectConfig;
 }
 
 function layoutOf(config: DirectConfig): string {
