@@ -43,7 +43,7 @@ export function isModelConfig(config: RunConfig): config is ModelConfig {
 /**
  * The direct form of a model form with its boot targets and notices, or the refusal that `boot` answers
  * (`refused_plan` with a rule, `refused_floor` with terms). Throws `InputError` (`config`) where a field is missing or
- * wrong, `UsageError` on an unknown preset. @public
+ * wrong or a preset unknown. @public
  */
 export function deriveConfig(config: ModelConfig): DerivedOrRefusal {
   const options = readBuildOptions(config);
@@ -147,6 +147,8 @@ function directForm(
   rowTokens: number,
 ): DirectConfig {
   const { fields, checkpoint } = options;
+  const bands = plan.subPools.map((pool) => pool.name);
+  fields.object("host")?.onlyKeys(bands);
   const passed = PASSED_ON.filter((key) => fields.has(key)).map((key) => [key, fields.raw(key)]);
   const policy = options.features.word("radix_eviction_policy");
   const eviction = fields.text("eviction") ?? (policy === "joint_lru" ? policy : undefined);

@@ -27,21 +27,22 @@ export type Declared = { readonly model: ModelDeclarations } | { readonly refusa
 /**
  * What each layer of a model stores. `model` is a configuration file's object, `{"preset":NAME}` or `{"layers":[…]}`;
  * the last two take `local_layers` (`[first, count]`, the layers of a pipeline stage) and the cache's element types
- * beside them. Throws `InputError` (`config`) on a field that is missing or wrong, `UsageError` on an unknown preset.
+ * beside them. Throws `InputError` (`config`) on an unknown preset and on a field that is missing or wrong.
  * @public
  */
 export function declarationsOf(
   model: Readonly<Record<string, unknown>>,
   options: DeclarationOptions = {},
 ): Declared {
-  const fields = new ConfigFields(model, "/model");
+  const path = options.role === "draft" ? "/draft" : "/model";
+  const fields = new ConfigFields(model, path);
   if (fields.has("layers")) return declaredLayers(fields, options);
   const presetName = fields.text("preset");
   if (presetName === undefined) return declaredConfig(fields, fields, null, options);
   fields.onlyKeys(PRESET_KEYS);
   const preset = presetNamed(presetName);
   return declaredConfig(
-    new ConfigFields(preset.config, `/model (${presetName})`),
+    new ConfigFields(preset.config, `${path} (${presetName})`),
     fields,
     presetName,
     options,

@@ -8,7 +8,6 @@ import type {
   KVLifetime,
   KVModelRole,
   KVPart,
-  KVTensor,
   UnitBlock,
 } from "./types.js";
 import { ELEMENT_BYTES } from "./types.js";
@@ -25,11 +24,6 @@ export interface PartPlace {
 /** Elements of a tensor; 0 when a dimension is 0. @internal */
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, dimension) => product * dimension, 1);
-}
-
-/** Bytes of a tensor. @internal */
-export function tensorBytes(tensor: KVTensor): number {
-  return elementCount(tensor.shape) * ELEMENT_BYTES[tensor.element];
 }
 
 /** The next multiple of the alignment of siblings. @internal */

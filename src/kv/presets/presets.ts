@@ -1,7 +1,8 @@
 // Cache geometry of public models, as the fields of their configuration files that matter. No weights, no data: every
 // shape names where its numbers can be checked. KV in bf16 unless overridden, one rank, no draft layers.
-import { UsageError } from "../../base/errors.js";
+import { InputError } from "../../base/errors.js";
 import { nearestWord } from "../../base/nearest.js";
+import type { ModelConfig } from "../../base/operations.js";
 
 /** @public */
 export interface ModelPreset {
@@ -285,12 +286,25 @@ export const PRESETS: readonly ModelPreset[] = [
   },
 ];
 
-/** The preset of a name. Throws `UsageError` with the nearest name. @public */
+/** The preset of a name. Throws `InputError` (`config`) with the nearest name. @public */
 export function presetNamed(name: string): ModelPreset {
   const preset = PRESETS.find((entry) => entry.name === name);
   if (preset !== undefined) return preset;
   const known = PRESETS.map((entry) => entry.name);
   const nearest = nearestWord(name, known);
   const hint = nearest === null ? `known: ${known.join(", ")}` : `did you mean "${nearest}"?`;
-  throw new UsageError(`unknown preset "${name}"; ${hint}`);
+  throw new InputError("config", `unknown preset "${name}"; ${hint}`, { expected: "a preset" });
+}
+
+/** A whole configuration for a preset's name alone: pages of 16 tokens, 16 GiB, 64 requests of up to 32,768 tokens.
+ * @public */
+export function presetConfig(name: string): ModelConfig {
+  return {
+    model: { preset: presetNamed(name).name },
+    page_size: 16,
+    budget_bytes: 16 * 2 ** 30,
+    max_running_requests: 64,
+    row_tokens: 32_768,
+    overlap: true,
+  };
 }

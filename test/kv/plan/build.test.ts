@@ -131,7 +131,9 @@ describe("keys", () => {
     [{ mem_fraction: 1.5 }, /mem_fraction is 1\.5/],
     [{ mamba_full_memory_ratio: 2 }, /mamba_full_memory_ratio is 2/],
     [{ checkpoint: { strategy: "sometimes" } }, /no_buffer, extra_buffer or extra_buffer_lazy/],
-    [{ draft: 3 }, /expected an object/],
+    [{ host: { fulll: 1 } }, /unknown key "fulll" at \/host; did you mean "full"/],
+    [{ draft: 3 }, /\/draft is 3, expected an object/],
+    [{ draft: { preset: "inklink" } }, /did you mean "inkling"/],
   ])("a wrong key is an error with its place: %o", (extra, message) => {
     expect(() => deriveConfig(form(END_PAIR, extra))).toThrow(message);
   });

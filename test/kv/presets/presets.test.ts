@@ -4,7 +4,7 @@ import { deriveConfig } from "../../../src/kv/build.js";
 import { planReport } from "../../../src/kv/build-report.js";
 import type { SubPoolPlan } from "../../../src/kv/plan/plan.js";
 import { planStorage } from "../../../src/kv/plan/plan.js";
-import { PRESETS, presetNamed } from "../../../src/kv/presets/presets.js";
+import { PRESETS, presetConfig, presetNamed } from "../../../src/kv/presets/presets.js";
 import { declarationsOf } from "../../../src/kv/decl/declarations.js";
 import type { DeclarationOptions } from "../../../src/kv/decl/model.js";
 import type { Json } from "../layers.js";
@@ -72,6 +72,15 @@ describe("presets that are served", () => {
       expect(shown.report.targets["full_tokens"]).toBeGreaterThan(10_000);
       expect(shown.report.bands.every((band) => band.usablePages > 0)).toBe(true);
       expect(shown.report.source).not.toBe("");
+    }
+  });
+
+  test("boot from their name alone", () => {
+    for (const { name, refusedAs } of PRESETS.filter((preset) => preset.refusedAs === null)) {
+      const derived = deriveConfig(presetConfig(name));
+      if ("refusal" in derived)
+        throw new Error(`${name} (${refusedAs}): ${derived.refusal.message}`);
+      expect(derived.derived.rows, name).toBe(64);
     }
   });
 
