@@ -4,9 +4,14 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Ajv from "ajv";
-import { _ } from "ajv/dist/compile/codegen/index.js";
+import { _, Name } from "ajv/dist/compile/codegen/index.js";
 import standalone from "ajv/dist/standalone/index.js";
-import { EXTENTS_KEYWORD, HEX_KEYWORD, NAME_KEYWORD } from "../dist/trace/json-schema.js";
+import {
+  EXTENTS_KEYWORD,
+  HEX_KEYWORD,
+  NAME_KEYWORD,
+  SHARED_KEYWORD,
+} from "../dist/trace/json-schema.js";
 import { withOperationTable } from "../dist/trace/docs-table.js";
 import { compiledSchemas, publishedSchemas } from "../dist/trace/schema-documents.js";
 
@@ -94,6 +99,19 @@ function addTextKeywords(ajv) {
   );
 }
 
+/** A call of a shared validator, a function further down in the same module. */
+function addSharedKeyword(ajv) {
+  ajv.addKeyword({
+    keyword: SHARED_KEYWORD,
+    schemaType: "string",
+    code(cxt) {
+      const { data, gen, schema } = cxt;
+      const shared = gen.scopeValue("func", { ref: schema, code: new Name(schema) });
+      cxt.pass(_`${shared}(${data})`);
+    },
+  });
+}
+
 /**
  * Takes out what only messages need: error objects (empty inside a condition, never read) and the schemas' text. That
  * is two thirds of the code, and the time to load it.
@@ -121,6 +139,7 @@ function generateValidators() {
   });
   addExtentsKeyword(ajv);
   addTextKeywords(ajv);
+  addSharedKeyword(ajv);
   const schemas = compiledSchemas();
   const exported = {}; // name in the generated module → key of the schema
   const keyOf = new Map(); // text of a schema → its key: equal schemas share one validator
@@ -141,7 +160,10 @@ function generateValidators() {
     );
     return `export const ${name} = {\n${rows.join("")}};\n`;
   };
-  const tables = [table("args"), table("ok")];
+  const tables = Object.entries(schemas.shared).map(
+    ([name, schema]) => `function ${name}(data) { return ${add(schema)}(data); }\n`,
+  );
+  tables.push(table("args"), table("ok"));
   for (const name of ["err", "fx", "digest"]) {
     tables.push(`export const ${name} = ${add(schemas[name])};\n`);
   }

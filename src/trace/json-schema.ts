@@ -17,15 +17,15 @@ export const HEX_KEYWORD = "hexDigits";
 /** The keyword that stands for a name with this first letter in the compiled dialect. @internal */
 export const NAME_KEYWORD = "nameBegins";
 
+/** The keyword that stands for a call of a shared validator in the compiled dialect. @internal */
+export const SHARED_KEYWORD = "isShared";
+
 /** @internal */
 export interface SchemaDialect {
   readonly isCompiled: boolean;
-  /** References of shared specs; a spec that has one is written as `$ref`. */
+  /** References of shared specs: what `$ref` says, or the name of a shared validator. */
   readonly refs: ReadonlyMap<AnySpec, string>;
 }
-
-/** The dialect of the generated validators. @internal */
-export const COMPILED: SchemaDialect = { isCompiled: true, refs: new Map() };
 
 /** The keywords of a schema that is not `true` or `false`. @internal */
 export function keywords(schema: JsonSchema): Readonly<Record<string, unknown>> {
@@ -39,7 +39,9 @@ export function jsonSchema(
   isDefinition = false,
 ): JsonSchema {
   const reference = isDefinition ? undefined : dialect.refs.get(spec);
-  if (reference !== undefined) return { $ref: reference };
+  if (reference !== undefined) {
+    return dialect.isCompiled ? { [SHARED_KEYWORD]: reference } : { $ref: reference };
+  }
   switch (spec.type) {
     case "integer":
       return described(spec.unit, dialect, {

@@ -24,11 +24,11 @@ export interface ByteSink {
 
 /** Opens an output by its suffix, or a descriptor for `-`. Throws `EnvironmentError`. @internal */
 export function openSink(path: string, stdoutFd: number): ByteSink {
-  if (path === "-") return new DescriptorSink(stdoutFd);
+  if (path === "-") return new DescriptorSink("standard output", stdoutFd, false);
   if (path.endsWith(".zst")) {
     throw unwritable(path, ".zst is read but not written: use .gz, or no compression");
   }
-  const file = isSpecial(path) ? new SpecialFileSink(path) : new FileSink(path);
+  const file = isSpecial(path) ? openSpecial(path) : new FileSink(path);
   return path.endsWith(".gz") ? new GzipSink(file) : file;
 }
 
@@ -70,44 +70,31 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 
 /** A device or a pipe (such as /dev/null) cannot be replaced by a file: it is written directly. */
 function isSpecial(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+  } catch {
+    return false; // opening it as a file says what is wrong
+  }
 }
 
-class SpecialFileSink implements ByteSink {
-  readonly #path: string;
-  readonly #fd: number;
-
-  constructor(path: string) {
-    this.#path = path;
-    try {
-      this.#fd = openSync(path, "w");
-    } catch (error) {
-      throw failure(path, error);
-    }
-  }
-  write(bytes: Uint8Array): boolean {
-    try {
-      writeAll(this.#fd, bytes);
-      return true;
-    } catch (error) {
-      if ((error as { code?: string }).code === "EPIPE") return false;
-      throw failure(this.#path, error);
-    }
-  }
-  commit(): void {
-    closeSync(this.#fd);
-  }
-  abort(): void {
-    closeSync(this.#fd);
+function openSpecial(path: string): DescriptorSink {
+  try {
+    return new DescriptorSink(path, openSync(path, "w"), true);
+  } catch (error) {
+    throw failure(path, error);
   }
 }
 
 class DescriptorSink implements ByteSink {
+  readonly #name: string;
   readonly #fd: number;
+  #isOwned: boolean;
 
-  constructor(fd: number) {
+  constructor(name: string, fd: number, isOwned: boolean) {
+    this.#name = name;
     this.#fd = fd;
+    this.#isOwned = isOwned;
   }
   write(bytes: Uint8Array): boolean {
     try {
@@ -115,16 +102,19 @@ class DescriptorSink implements ByteSink {
       return true;
     } catch (error) {
       const { code } = error as { code?: string };
-      // a closed standard output ends the work quietly
-      if (code === "EPIPE" || code === "EBADF") return false;
-      throw failure("standard output", error);
+      // a reader that has gone ends the work quietly
+      if (code === "EPIPE" || (code === "EBADF" && !this.#isOwned)) return false;
+      this.abort();
+      throw failure(this.#name, error);
     }
   }
   commit(): void {
-    // the descriptor belongs to the process
+    // standard output belongs to the process
+    if (this.#isOwned) closeSync(this.#fd);
+    this.#isOwned = false;
   }
   abort(): void {
-    // what has been written stays written
+    this.commit(); // what has been written stays written
   }
 }
 
@@ -136,11 +126,9 @@ class FileSink implements ByteSink {
 
   constructor(path: string) {
     this.#path = path;
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-      throw unwritable(path, "is a directory");
-    }
     // the file that a link leads to is replaced, not the link
     this.#target = existsSync(path) ? realpathSync(path) : path;
+    if (existsSync(path) && statSync(path).isDirectory()) throw unwritable(path, "is a directory");
     this.#temporary = freeName(this.#target);
     try {
       this.#fd = openSync(this.#temporary, "wx");
