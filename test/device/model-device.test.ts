@@ -184,6 +184,52 @@ describe("without overlap", () => {
   });
 });
 
+describe("arena.resize", () => {
+  const grown: BootOk = {
+    ...threeBands.boot,
+    bands: { ...threeBands.boot.bands, full: { ...threeBands.boot.bands["full"]!, pages: 36 } },
+  };
+  const resize = line("arena.resize", { arena_bytes: 288 }, grown);
+
+  test("starts anew on the new grid when nothing is live; rows stay", () => {
+    const all = [...threeBands.lines, resize];
+    const device = after(all.length, { ...threeBands, lines: all });
+    const take = (page: number): Line =>
+      line(
+        "tokens.extend",
+        { batch: [{ req: "r4", from: 0, to: 1 }] },
+        {
+          pages: { r4: { virtual: [[2, 1]], window_4: [[13, 1]], full: [[page, 1]] } },
+          step: "no_move",
+        },
+        [
+          ["zero", "window_4", [[13, 1]]],
+          ["zero", "full", [[page, 1]]],
+        ],
+      );
+    const row = line("row.alloc", { reqs: ["r4"] }, { rows: { r4: 1 } });
+    expect(applied(device, row)).toBeNull();
+    expect(applied(device, take(35))).toBeNull(); // beyond the grid before
+    expect(applied(after(14), take(35))).toMatchObject({ check: "bad_effect", page: 35 });
+  });
+
+  test("is refused while a page is live", () => {
+    expect(applied(after(8), resize)?.message).toMatch(/^resize while .* is live$/);
+  });
+});
+
+describe("pipeline stages", () => {
+  test("record forwards without overlap too", () => {
+    const stages = line("stages.install", { stages: [], self: 0 }, {});
+    const story = {
+      ...threeBands,
+      config: { ...threeBands.config, overlap: false },
+      lines: [stages, ...threeBands.lines],
+    };
+    expect(firstFinding(story)).toBeNull();
+  });
+});
+
 describe("limits", () => {
   const sized = (arenaBytes: number): Story => {
     const pages = Math.floor(arenaBytes / 8);
@@ -224,7 +270,7 @@ describe("every live page is verified", () => {
     device.open(threeBands.config, threeBands.boot);
     const check = vi.spyOn(ModelArena.prototype, "verifyLive");
     const question = line("ask.fits", { demand: {} }, { fits: true });
-    for (let n = 1; n <= 130; n++) expect(applied(device, question)).toBeNull();
+    for (let n = 1; n <= 128; n++) expect(applied(device, question)).toBeNull();
     const count = check.mock.calls.length;
     device.verifyAll();
     const afterwards = check.mock.calls.length - count;
@@ -234,7 +280,7 @@ describe("every live page is verified", () => {
 
   test("every 64 operations, or after each, and at the end", () => {
     expect(checks("touched")).toEqual({ count: 2, afterwards: 1 });
-    expect(checks("every")).toEqual({ count: 130, afterwards: 1 });
+    expect(checks("every")).toEqual({ count: 128, afterwards: 1 });
   });
 });
 
