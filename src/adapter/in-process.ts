@@ -1,9 +1,10 @@
 // The allocator of this checkout in this process, with a device that carries out what it asks for.
-import { CandidateError, InternalError } from "../base/errors.js";
+import { CandidateError, InputError, InternalError } from "../base/errors.js";
 import type { Lanes } from "../base/digest.js";
 import type {
   Answer,
   BootOk,
+  DigestDepth,
   DirectConfig,
   KvOperation,
   Operation,
@@ -62,7 +63,6 @@ export class InProcessAdapter implements Adapter {
   async open(opening: RunOpening): Promise<void> {
     const { domain, config, digestDepth, state } = opening;
     if (domain !== "kv") throw unsupported(`domain ${domain}`);
-    if (!isDirect(config)) throw unsupported("a configuration in the model form");
     this.#closeDevice();
     this.#isDeep = digestDepth === "deep";
     if (this.#isDeep && (this.#deviceKind === "none" || state !== undefined)) {
@@ -71,8 +71,8 @@ export class InProcessAdapter implements Adapter {
       );
     }
     this.#hasDigests = digestDepth !== null;
-    this.#config = config;
-    this.#storage = new KVStorage(config, { digestDepth });
+    this.#storage = makeStorage(config, digestDepth);
+    this.#config = this.#storage.direct;
     this.#isBooted = false;
     if (state !== undefined) this.#load(this.#storage, config, state);
   }
@@ -139,9 +139,9 @@ export class InProcessAdapter implements Adapter {
     return null;
   }
 
-  #load(storage: KVStorage, config: DirectConfig, state: State): void {
+  #load(storage: KVStorage, config: RunConfig, state: State): void {
     // A storage that was refused at boot cannot load; one to throw away tells.
-    const boot = new KVStorage(config, { digestDepth: null }).apply({ op: "boot", args: {} });
+    const boot = makeStorage(config, null).apply({ op: "boot", args: {} });
     if (boot.err !== undefined) {
       throw unsupported(`going on from a state where boot answers ${boot.err.code}`);
     }
@@ -171,8 +171,14 @@ export class InProcessAdapter implements Adapter {
   }
 }
 
-function isDirect(config: RunConfig): config is DirectConfig {
-  return "sub_pools" in config;
+// A model form may lack what sizing needs: then no run can be opened on it.
+function makeStorage(config: RunConfig, digestDepth: DigestDepth | null): KVStorage {
+  try {
+    return new KVStorage(config, { digestDepth });
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new CandidateError("candidate_handshake", `the configuration: ${error.message}`);
+  }
 }
 
 function unsupported(what: string): CandidateError {

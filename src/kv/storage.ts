@@ -2,14 +2,18 @@
 import { InternalError } from "../base/errors.js";
 import type {
   Answer,
+  BootOk,
   DigestDepth,
   Digests,
   DirectConfig,
   KvArgs,
   KvOperation,
   KvOperationName,
+  OperationError,
+  RunConfig,
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
+import { deriveConfig, isModelConfig } from "./build.js";
 import { chainConfig, planRefusal } from "./config.js";
 import { KvCore } from "./core.js";
 import { ComponentDigests, type ContentsOf } from "./digests.js";
@@ -122,21 +126,28 @@ export interface StorageOptions {
  * question change nothing. Cost of an operation follows what it changes, not the number of pages. @public
  */
 export class KVStorage {
-  readonly #config: DirectConfig;
+  /** The direct form that runs: the configuration itself, or what the model form derives; null where boot refuses. */
+  readonly direct: DirectConfig | null;
+  readonly #refusal: OperationError | null; // what boot answers instead of a geometry
+  readonly #planned: Pick<BootOk, "targets" | "notices">; // model form only
   readonly #depth: DigestDepth | null;
-  #core: KvCore | null; // null: the configuration cannot be planned
+  #core: KvCore | null; // null: refused at boot
   readonly #digests: ComponentDigests | null;
   #clock = 0; // operations so far
 
-  constructor(config: DirectConfig, options: StorageOptions) {
-    this.#config = config;
+  /** Throws `InputError` (`config`) where a model form lacks a field or has a wrong one. */
+  constructor(config: RunConfig, options: StorageOptions) {
+    const planned = plannedConfig(config);
+    this.direct = planned.direct;
+    this.#refusal = planned.refusal;
+    this.#planned = planned.boot;
     this.#depth = options.digestDepth;
     const parts = {
       layout: options.digestDepth === "layout" || options.digestDepth === "deep",
       deep: options.digestDepth === "deep",
     };
     this.#core =
-      planRefusal(config) === null ? new KvCore(config, chainConfig(config), parts) : null;
+      this.direct === null ? null : new KvCore(this.direct, chainConfig(this.direct), parts);
     this.#digests =
       this.#core === null || options.digestDepth === null
         ? null
@@ -146,7 +157,7 @@ export class KVStorage {
   /** Answers one operation; `boot` comes first. The answer carries the effects, not the digest. */
   apply(operation: KvOperation): Answer {
     const core = this.#core;
-    if (core === null) return this.#unplanned();
+    if (core === null) return { err: this.#refusal ?? { code: "refused_plan" } };
     const handler = HANDLERS[operation.op] as Handler<KvOperationName> | null;
     if (handler === null) return unsupported(`operation ${operation.op}`);
     core.chain.steps.clock = this.#clock;
@@ -154,6 +165,7 @@ export class KVStorage {
     const answer = handler(core, operation.args);
     if (operation.op === "arena.resize" && answer.ok !== undefined)
       this.#resize(core, operation.args.arena_bytes);
+    if (operation.op === "boot") Object.assign(answer.ok ?? {}, this.#planned);
     core.chain.endOperation();
     const fx = core.chain.scope.take();
     // The handler made the answer for this call alone.
@@ -183,7 +195,7 @@ export class KVStorage {
 
   /** An independent copy: truth is tried on it. */
   clone(): KVStorage {
-    const copy = new KVStorage(this.#core?.source ?? this.#config, { digestDepth: this.#depth });
+    const copy = new KVStorage(this.#running().source, { digestDepth: this.#depth });
     copy.load(this.state());
     return copy;
   }
@@ -198,11 +210,25 @@ export class KVStorage {
       throw new InternalError("this configuration has no storage: it was refused at boot");
     return this.#core;
   }
+}
 
-  #unplanned(): Answer {
-    const refusal = planRefusal(this.#config);
-    return { err: { code: "refused_plan", ...refusal } };
+interface PlannedConfig {
+  readonly direct: DirectConfig | null;
+  readonly refusal: OperationError | null;
+  readonly boot: Pick<BootOk, "targets" | "notices">;
+}
+
+/** The direct form of a configuration, or why it is refused at boot. */
+function plannedConfig(config: RunConfig): PlannedConfig {
+  if (!isModelConfig(config)) {
+    const refusal = planRefusal(config);
+    if (refusal === null) return { direct: config, refusal: null, boot: {} };
+    return { direct: null, refusal: { code: "refused_plan", ...refusal }, boot: {} };
   }
+  const derived = deriveConfig(config);
+  if ("refusal" in derived) return { direct: null, refusal: derived.refusal, boot: {} };
+  const { targets, notices } = derived;
+  return { direct: derived.derived, refusal: null, boot: { targets, notices } };
 }
 
 function unsupported(what: string): Answer {
