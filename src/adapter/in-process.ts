@@ -127,11 +127,10 @@ export class InProcessAdapter implements Adapter {
     if (storage === null) throw new InternalError("apply without an open run");
     const answer = storage.apply(operation);
     if (answer.err?.code === "unsupported") throw unsupportedOperation(operation, answer);
-    if (answer.err === undefined) {
-      if (operation.op === "boot") this.#boot(answer.ok as BootOk); // what boot answers
-      const violation = this.#device?.apply(operation, answer) ?? null;
-      if (violation !== null) return invariant(violation.check, violation.message);
-    }
+    if (operation.op === "boot" && answer.ok !== undefined) this.#boot(answer.ok as BootOk); // what boot answers
+    // refusals too: the device counts operations, and a refusal may have no effects
+    const violation = this.#device?.apply(operation, answer) ?? null;
+    if (violation !== null) return invariant(violation.check, violation.message);
     const digest = this.#hasDigests ? storage.takeDigest(this.#contents) : undefined;
     // the storage made the answer for this call alone
     if (digest !== undefined) (answer as { digest?: Answer["digest"] }).digest = digest;
