@@ -198,9 +198,9 @@ describe("self", () => {
   test.each([
     ["heap", { ...RUN, domain: "heap" as const }, /does not support domain heap/],
     [
-      "the model form",
+      "a model form that names no layers",
       { ...RUN, config: { model: {}, page_size: 1, budget_bytes: 9 } },
-      /the model form/,
+      /the configuration: \/model names no layers/,
     ],
   ])("%s is refused when it is opened", async (_, opening, message) => {
     const error = await new InProcessAdapter().open(opening).catch((thrown: unknown) => thrown);
