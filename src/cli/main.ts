@@ -9,6 +9,16 @@ import { buildProgram } from "./program.js";
 import { readRevision } from "./revision.js";
 import { Session } from "./session.js";
 
+// Commands that name the revision of this checkout.
+const NAMING_COMMANDS: ReadonlySet<string> = new Set([
+  "record",
+  "compare",
+  "replay",
+  "run",
+  "serve",
+  "doctor",
+]);
+
 /**
  * Runs the command line.
  * @param argv - as `process.argv`: the executable, the script, then the words
@@ -18,13 +28,14 @@ import { Session } from "./session.js";
 export async function main(argv: readonly string[]): Promise<number> {
   const words = argv.slice(2);
   const session = await Session.start(words);
+  let exitCode: number;
   try {
-    return await runWords(words, session);
+    exitCode = await runWords(words, session);
   } catch (thrown) {
-    return reportFailure(thrown, session);
-  } finally {
-    await session.close();
+    exitCode = reportFailure(thrown, session);
   }
+  await session.close(); // only now is it known whether the answer could be written
+  return session.interruptCode ?? exitCode;
 }
 
 async function runWords(words: readonly string[], session: Session): Promise<number> {
@@ -32,6 +43,8 @@ async function runWords(words: readonly string[], session: Session): Promise<num
     session.print(await versionLine());
     return EXIT.ok;
   }
+  // Git answers while the command's code is loaded.
+  if (NAMING_COMMANDS.has(words[0] ?? "")) void readRevision();
   const outcome = { exitCode: EXIT.ok as number };
   const help: string[] = [];
   const program = await buildProgram(words, session, outcome, help);
@@ -45,7 +58,7 @@ async function runWords(words: readonly string[], session: Session): Promise<num
     session.note(help.join("").trimEnd());
     return EXIT.usage;
   }
-  return session.interruptCode ?? outcome.exitCode;
+  return outcome.exitCode;
 }
 
 /** Commander says `error: …` and puts its suggestion on a second line; here it is one line. */

@@ -24,12 +24,12 @@ export function readRevision(): Promise<Revision> {
 async function readFrom(root: string): Promise<Revision> {
   // Only a checkout of its own counts: inside someone's node_modules git would name their commit.
   if (!existsSync(join(root, ".git"))) return { revision: null, dirty: false };
-  const [top, head, status] = await Promise.all([
-    git(root, ["rev-parse", "--show-toplevel"]),
-    git(root, ["rev-parse", "HEAD"]),
+  const [places, status] = await Promise.all([
+    git(root, ["rev-parse", "--show-toplevel", "HEAD"]),
     git(root, ["status", "--porcelain", "--untracked-files=no"]),
   ]);
-  if (top === null || head === null || !isSameFolder(top, root)) {
+  const [top, head] = places?.split("\n") ?? [];
+  if (top === undefined || head === undefined || !isSameFolder(top, root)) {
     return { revision: null, dirty: false };
   }
   return { revision: head, dirty: status !== null && status !== "" };

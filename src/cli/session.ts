@@ -17,6 +17,7 @@ export class Session {
   readonly palette: Palette; // of standard output
   #interrupt: "SIGINT" | "SIGTERM" | null = null;
   #isClosed = false;
+  #outputError: Error | null = null;
   readonly #abort = new AbortController();
   readonly #handlers: [NodeJS.Signals, () => void][] = [];
 
@@ -39,10 +40,14 @@ export class Session {
     this.#listen();
   }
 
-  /** The exit code of an interrupt or of a reader that went away, null while neither happened. */
+  /**
+   * The exit code of an interrupt, of a reader that went away or of an output that cannot be written; null while none of
+   * them happened.
+   */
   get interruptCode(): number | null {
     if (this.#interrupt === "SIGINT") return EXIT.interrupted;
     if (this.#interrupt === "SIGTERM") return EXIT.terminated;
+    if (this.#outputError !== null) return EXIT.environment;
     return this.#isClosed ? EXIT.ok : null;
   }
 
@@ -78,12 +83,16 @@ export class Session {
   async close(): Promise<void> {
     this.progress.clear();
     for (const [name, handler] of this.#handlers) process.removeListener(name, handler);
-    if (this.#isClosed || process.stdout.writableLength === 0) return;
-    await new Promise<void>((resolve) => {
-      process.stdout.write("", () => {
-        resolve();
+    if (!this.#isClosed && this.#outputError === null) {
+      await new Promise<void>((resolve) => {
+        process.stdout.write("", () => {
+          resolve();
+        });
       });
-    });
+    }
+    if (this.#outputError !== null) {
+      this.note(`unified-trace: standard output cannot be written: ${this.#outputError.message}`);
+    }
   }
 
   #listen(): void {
@@ -97,8 +106,8 @@ export class Session {
       this.#handlers.push([name, handler]);
     }
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      this.#isClosed = true;
+      if (error.code === "EPIPE") this.#isClosed = true;
+      else this.#outputError ??= error;
       this.#abort.abort();
     });
     // A reader of messages that went away is no reason to stop.

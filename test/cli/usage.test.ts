@@ -1,8 +1,8 @@
 // Flags, help and exit codes of the command line as its users meet them.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { file, folder, isOneLine, shell, start } from "./command-line.js";
+import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
 
 const COMMANDS = ["record", "compare", "replay", "run", "validate", "stats", "serve", "doctor"];
 
@@ -172,6 +172,25 @@ describe("from end to end", () => {
     const again = await shell(line.replace(/^unified-trace/, "ut"));
     expect(again.code).toBe(1);
     expect(again.stdout).toContain(`operation ${report.first.n}: ${found.op}`);
+  });
+
+  test("the README shows what really comes out", async () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const recording = await start(["record", "--out", "readme.jsonl"]);
+    const shown = /^recorded base\.jsonl: (.*refusals),/m.exec(readme)?.[1];
+    expect(shown).toBeDefined();
+    expect(recording.stdout).toContain(`recorded readme.jsonl: ${shown}`);
+    const block = /^run full.*?(?=^…)/ms.exec(readme)?.[0].trimEnd().split("\n") ?? [];
+    expect(block.length).toBeGreaterThan(10);
+    const candidate = `module:${join(root, "examples", "lifo-holes.mjs")}`;
+    const { stdout } = await start([
+      "compare",
+      "--trace",
+      "readme.jsonl",
+      "--candidate",
+      candidate,
+    ]);
+    for (const line of block) expect(stdout.split("\n")).toContain(line);
   });
 
   test("what a candidate breaks is a finding at its operation; one that does not start is none", async () => {
