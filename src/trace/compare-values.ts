@@ -109,6 +109,10 @@ class Differences {
       this.#add(path, base, candidate);
       return;
     }
+    if (!isOfForm(spec, base) || !isOfForm(spec, candidate)) {
+      this.#compareAnything(base, candidate, path);
+      return;
+    }
     switch (spec.type) {
       case "extents":
         if (!sameIds(base, candidate, spec.zero === "unbound")) this.#add(path, base, candidate);
@@ -212,6 +216,28 @@ class Differences {
       this.#compareKeys({}, ANYTHING, {}, base as Bag, candidate as Bag, path);
     } else this.#add(path, base, candidate);
   }
+}
+
+// What is compared has passed a check as a rule; what has not is compared as plain JSON.
+function isOfForm(spec: AnySpec, value: unknown): boolean {
+  switch (spec.type) {
+    case "extents":
+      return Array.isArray(value) && value.every(isExtentPair);
+    case "list":
+    case "tuple":
+    case "tagged":
+      return Array.isArray(value);
+    case "map":
+    case "object":
+    case "banded":
+      return jsonType(value) === "object";
+    default:
+      return true;
+  }
+}
+
+function isExtentPair(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
 }
 
 const ANYTHING: AnySpec = { type: "anything" };
