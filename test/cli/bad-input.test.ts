@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
+import { ERROR_CODES } from "../../src/base/errors.js";
+import type { ErrorCode } from "../../src/base/errors.js";
 import { file, folder, isOneLine, shell, start } from "./command-line.js";
 
 const HEADER = {
@@ -44,11 +46,11 @@ const EXTEND = {
 const END = { kind: "end", run: "a", ops: 3 };
 const GOOD: readonly object[] = [HEADER, RUN, BOOT, ROW, EXTEND, END];
 
-const text = (lines: readonly unknown[]): string =>
+const traceOf = (lines: readonly unknown[]): string =>
   lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
 /** The good trace with one line replaced. */
 const withLine = (index: number, line: unknown): string =>
-  text(GOOD.map((good, i) => (i === index ? line : good)));
+  traceOf(GOOD.map((good, i) => (i === index ? line : good)));
 const altered = (index: number, change: object): string =>
   withLine(index, { ...GOOD[index], ...change });
 const extended = (ok: object): string => altered(4, { ok: { ...EXTEND.ok, ...ok } });
@@ -77,41 +79,64 @@ const bad: readonly [what: string, content: string | Uint8Array, message: RegExp
     withLine(3, JSON.stringify(ROW).replace("{", '{"kind":"op",')),
     /kind.*(twice|duplicate)|(twice|duplicate).*kind/i,
   ],
-  ["a duplicate run", text([...GOOD, RUN, BOOT, ROW, EXTEND, END]), /"a"|\ba\b/],
-  ["a missing end", text(GOOD.slice(0, 5)), /truncated after operation 2|operation 2.*truncated/],
+  ["a duplicate run", traceOf([...GOOD, RUN, BOOT, ROW, EXTEND, END]), /"a"|\ba\b/],
+  [
+    "a missing end",
+    traceOf(GOOD.slice(0, 5)),
+    /truncated after operation 2|operation 2.*truncated/,
+  ],
   [
     "a cut last line",
-    text(GOOD.slice(0, 5)).slice(0, -20),
+    traceOf(GOOD.slice(0, 5)).slice(0, -20),
     /truncated after operation 1|operation 1.*truncated/,
   ],
-  ["a missing middle line", text(GOOD.filter((_, i) => i !== 3)), /:4.*\bn\b|gap/],
+  ["a missing middle line", traceOf(GOOD.filter((_, i) => i !== 3)), /:4.*\bn\b|gap/],
   ["a wrong count at the end", altered(5, { ops: 4 }), /4|3/],
-  ["mixed versions", text([...GOOD, { ...HEADER, version: 2 }]), /version/],
+  ["mixed versions", traceOf([...GOOD, { ...HEADER, version: 2 }]), /version/],
   ["a newer version", altered(0, { version: 99 }), /version 99|99/],
   ["another format", altered(0, { format: "other" }), /format|other/],
-  ["a second first line", text([...GOOD, HEADER]), /:7.*trace/],
+  ["a second first line", traceOf([...GOOD, HEADER]), /:7.*trace/],
   ["NUL bytes", withLine(3, "\u0000\u0000\u0000"), /NUL|\\u0000|JSON/],
-  ["a byte order mark", `\ufeff${text(GOOD)}`, /byte order mark/],
+  ["a byte order mark", `\ufeff${traceOf(GOOD)}`, /byte order mark/],
   ["an empty file", "", /empty/],
   ["gzip that cannot be read", Buffer.from("this is no gzip"), /gzip|gz/],
 ];
 
 describe.concurrent("traces", () => {
-  for (const [what, content, message] of bad) {
-    const name = what.startsWith("gzip") ? "bad.jsonl.gz" : "bad.jsonl";
+  // One process reads them all, so that the table may grow; each file has its own line, code and exit.
+  const files = bad.map(([what, content]) =>
+    file(what.startsWith("gzip") ? "bad.jsonl.gz" : "bad.jsonl", content),
+  );
+  const text = start(["validate", ...files]);
+  const json = start(["validate", ...files, "--json"]);
+  for (const [index, [what, , message]] of bad.entries()) {
     test(what, async () => {
-      const path = file(name, content);
-      const { code, stderr, stdout } = await start(["validate", path]);
-      expect(stderr).toMatch(message);
-      expect(stderr).toContain(path);
-      expect(isOneLine(stderr)).toBe(true);
+      const path = files[index]!;
+      const { code, stderr, stdout } = await text;
+      const line = stderr.split("\n")[index]!;
+      expect(line).toContain(path);
+      expect(line).toMatch(message);
+      expect(isOneLine(`${line}\n`)).toBe(true);
+      expect(stdout).toMatch(new RegExp(`^invalid +${path}$`, "m"));
       expect(code).toBe(3);
-      expect(stdout).toMatch(/invalid: 1 file of 1 file/);
+      const { verdict, error } = JSON.parse((await json).stdout).files[index];
+      expect(verdict).toBe("invalid");
+      expect(ERROR_CODES[error.code as ErrorCode]).toBe(3);
     });
   }
 
+  test("alone, each command says it in one line and with exit code 3", async () => {
+    const path = file("bad.jsonl", altered(3, { op: "row.aloc" }));
+    for (const words of [["validate"], ["stats"], ["replay", "--trace"], ["compare", "--trace"]]) {
+      const { code, stderr } = await start([...words, path]);
+      expect(stderr).toMatch(/:4.*row\.aloc.*row\.alloc/);
+      expect(isOneLine(stderr)).toBe(true);
+      expect(code).toBe(3);
+    }
+  });
+
   test("cut gzip", async () => {
-    const packed = gzipSync(text(GOOD));
+    const packed = gzipSync(traceOf(GOOD));
     const { code, stderr } = await start([
       "validate",
       file("cut.jsonl.gz", packed.subarray(0, -12)),
@@ -121,9 +146,9 @@ describe.concurrent("traces", () => {
   });
 
   test("gzip and CRLF are read", async () => {
-    const crlf = file("crlf.jsonl", text(GOOD).replaceAll("\n", "\r\n"));
-    const packed = file("good.jsonl.gz", gzipSync(text(GOOD)));
-    const plain = file("good.jsonl", text(GOOD));
+    const crlf = file("crlf.jsonl", traceOf(GOOD).replaceAll("\n", "\r\n"));
+    const packed = file("good.jsonl.gz", gzipSync(traceOf(GOOD)));
+    const plain = file("good.jsonl", traceOf(GOOD));
     const { code, stdout } = await start(["validate", crlf, packed, plain]);
     expect(stdout).toMatch(/valid: 3 files, 3 runs and 9 operations read/);
     expect(code).toBe(0);
@@ -160,7 +185,7 @@ describe.concurrent("traces", () => {
   });
 
   test("a truncated trace on request: its whole part, and incomplete (B050)", async () => {
-    const path = file("cut.jsonl", text(GOOD.slice(0, 5)));
+    const path = file("cut.jsonl", traceOf(GOOD.slice(0, 5)));
     const { code, stdout } = await start(["compare", "--trace", path, "--accept-truncated"]);
     expect(code).toBe(6);
     expect(stdout).toMatch(/truncated after operation 2/);
