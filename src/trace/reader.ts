@@ -45,7 +45,10 @@ export interface TraceReader {
    * next `run` line without an `end` line between them.
    */
   readonly truncated: Truncation | null;
-  /** At most `max` lines; fewer where a stretch of input ends. Throws `InputError`. */
+  /**
+   * At most `max` lines; fewer where a stretch of input ends, or where a bad line follows: what is good before it comes
+   * first, then `InputError` is thrown.
+   */
   readBatch(max?: number): Promise<LineBatch>;
   close(): Promise<void>;
 }
@@ -73,6 +76,7 @@ class FileTraceReader implements TraceReader {
   readonly #acceptTruncated: boolean;
   #batches = 0;
   #isOver = false;
+  #problem: Error | null = null; // met after lines that are not handed out yet
 
   constructor(path: string, source: ByteSource, options: ReaderOptions) {
     this.path = path;
@@ -95,6 +99,7 @@ class FileTraceReader implements TraceReader {
   }
 
   async readBatch(max = BATCH_LINES): Promise<LineBatch> {
+    if (this.#problem !== null) throw this.#problem;
     // a plain file never waits: let signals and timers in now and then
     this.#batches += 1;
     if (this.#batches % YIELD_BATCHES === 0) await setImmediate();
@@ -102,18 +107,23 @@ class FileTraceReader implements TraceReader {
     const numbers: number[] = [];
     const feed = this.#feed;
     let bytes = 0;
-    while (!this.#isOver && lines.length < max && bytes < BATCH_BYTES) {
-      if (!feed.advance()) {
-        const more = feed.fill();
-        if (typeof more === "boolean" ? more : await more) continue;
-        this.#finish();
-        break;
+    try {
+      while (!this.#isOver && lines.length < max && bytes < BATCH_BYTES) {
+        if (!feed.advance()) {
+          const more = feed.fill();
+          if (typeof more === "boolean" ? more : await more) continue;
+          this.#finish();
+          break;
+        }
+        const line = this.#readLine();
+        if (line === null) break;
+        bytes += feed.end - feed.start;
+        lines.push(line);
+        numbers.push(feed.number);
       }
-      const line = this.#readLine();
-      if (line === null) break;
-      bytes += feed.end - feed.start;
-      lines.push(line);
-      numbers.push(feed.number);
+    } catch (error) {
+      if (lines.length === 0 || !(error instanceof Error)) throw error;
+      this.#problem = error; // the lines before it come first
     }
     return { lines, numbers };
   }
