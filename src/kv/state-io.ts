@@ -143,9 +143,10 @@ function ledgerRecords(core: KvCore): LedgerRecord[] {
   const { steps, bands, usage } = core.chain;
   const live = steps.open === null ? steps.unretired() : [...steps.unretired(), steps.open];
   for (const step of live) {
-    if (step.unknownWrites)
-      records.push({ use: "unknown_writes", band: "", pages: [], signal: step.name });
     for (const band of bands) {
+      if (step.unknownWrites) {
+        records.push({ use: "unknown_writes", band: band.plan.name, pages: [], signal: step.name });
+      }
       for (const use of ["reads", "writes"] as const) {
         const pages: number[] = [];
         for (let page = 0; page < band.status.length; page++) {
