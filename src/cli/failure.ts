@@ -10,7 +10,10 @@ const DISK_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS", "E
 /** Prints what was thrown and returns the exit code it means. @internal */
 export function reportFailure(thrown: unknown, session: Session): number {
   const interrupt = session.interruptCode;
-  if (interrupt !== null && isAbort(thrown)) return interrupt;
+  if (interrupt !== null && isAbort(thrown)) {
+    session.tellInterrupt("before there was a verdict");
+    return interrupt;
+  }
   const failure = asFailure(thrown);
   if (failure.isClosedPipe) return EXIT.ok;
   if (session.isJson) session.printJson(errorJson(failure));

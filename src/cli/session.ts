@@ -16,6 +16,7 @@ export class Session {
   readonly isVerbose: boolean;
   readonly palette: Palette; // of standard output
   #interrupt: "SIGINT" | "SIGTERM" | null = null;
+  #isInterruptTold = false;
   #isClosed = false;
   #outputError: Error | null = null;
   readonly #abort = new AbortController();
@@ -71,6 +72,13 @@ export class Session {
   note(text: string): void {
     this.progress.clear();
     process.stderr.write(`${text}\n`);
+  }
+
+  /** Says once that a signal ended the work; a reader that went away is told nothing. */
+  tellInterrupt(text: string): void {
+    if (this.#interrupt === null || this.#isInterruptTold) return;
+    this.#isInterruptTold = true;
+    this.note(`unified-trace: interrupted ${text}`);
   }
 
   /** Where a summary belongs when standard output carries a trace. */

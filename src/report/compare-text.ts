@@ -37,8 +37,8 @@ function headLines(result: CompareResult, { palette, trace }: CompareTextOptions
     lines.push(`${palette.candidate("candidate")}  ${sideText(candidate)}`);
   }
   for (const { what, base: left, candidate: right, isLoss } of result.differences) {
-    const note = isLoss ? ": therefore not compared" : "";
-    lines.push(`before replay: ${what} differs (base ${left}, candidate ${right})${note}`);
+    const note = isLoss ? "; therefore not compared" : "";
+    lines.push(`differs    ${what}: base ${left}, candidate ${right}${note}`);
   }
   lines.push(`compared   ${comparedParts(result)}`, `           not compared: ${IGNORED}`);
   return lines;

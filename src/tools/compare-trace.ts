@@ -79,6 +79,7 @@ class TraceComparison {
     try {
       await this.#readAll();
     } catch (thrown) {
+      this.#pulse.throwIfInterrupted();
       if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
       if (this.#results.isEmpty && (this.#comparer?.operations ?? 0) === 0) throw thrown;
       this.#results.fail(thrown, this.#comparer);
@@ -88,7 +89,9 @@ class TraceComparison {
     if (this.#reader.ignoredKeys > 0) this.#results.lenient();
     this.#results.checkSelection(this.#options.trace);
     const base = this.#side.info();
-    const candidate = this.#candidateSide;
+    const { configHash, pageSizes } = base;
+    const known = this.#candidateSide;
+    const candidate = known === null ? null : { ...known, configHash, pageSizes };
     return this.#results.finish({
       base,
       candidate,
@@ -215,6 +218,7 @@ class TraceComparison {
       if (isAnswered === null || isAnswered.has(op)) sent.push({ op, args } as Operation);
     }
     const { answers, failure } = await adapter.apply(sent);
+    if (failure !== null) this.#pulse.throwIfInterrupted();
     let next = 0;
     for (const line of lines) {
       if (comparer.isOver) {
@@ -313,6 +317,7 @@ class TraceComparison {
   async #closeRun(comparer: RunComparer, line: EndLine): Promise<void> {
     const { digest, failure } = await this.#candidate.close();
     if (failure !== null) {
+      this.#pulse.throwIfInterrupted();
       comparer.breakAfter(this.#last.n, this.#last.op, failure);
       return;
     }

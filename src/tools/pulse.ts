@@ -38,6 +38,11 @@ export class Pulse {
     this.#control.signal?.throwIfAborted();
   }
 
+  /** An interrupt ends an implementation in another process as well: that is no crash of its own. */
+  throwIfInterrupted(): void {
+    this.#control.signal?.throwIfAborted();
+  }
+
   progress(): Progress {
     return { runs: this.runs, operations: this.operations, run: this.run };
   }

@@ -152,6 +152,7 @@ class Recording {
   }
 
   #fail(run: string, n: number, failure: AdapterFailure): void {
+    this.#pulse.throwIfInterrupted();
     this.#failure = { run, n, failure };
   }
 }

@@ -64,6 +64,7 @@ class Replay {
     try {
       await this.#readAll();
     } catch (thrown) {
+      this.#pulse.throwIfInterrupted();
       if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
       if (this.#pulse.operations === 0) throw thrown;
       error = thrown;
@@ -157,6 +158,7 @@ class Replay {
     // an operation's name and arguments belong together as they stood on one line
     const sent = lines.map(({ op, args }) => ({ op, args }) as Operation);
     const { answers, failure } = await adapter.apply(sent);
+    if (failure !== null) this.#pulse.throwIfInterrupted();
     for (const [index, answer] of answers.entries()) {
       const line = lines[index];
       const operation = sent[index];
@@ -185,6 +187,7 @@ class Replay {
       return;
     }
     const { failure } = await this.#candidate.close();
+    if (failure !== null) this.#pulse.throwIfInterrupted();
     if (failure !== null && this.#last !== null) this.#violate(this.#last, failure);
     else this.#pulse.runs += 1;
   }

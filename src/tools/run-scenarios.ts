@@ -87,6 +87,7 @@ async function runOne(
       found ??= failure === null ? null : broken(run.last, failure);
     }
   } catch (thrown) {
+    pulse.throwIfInterrupted();
     if (!(thrown instanceof CandidateError)) throw thrown;
     // It lacks an operation or refuses the configuration: nothing is proved, nothing is wrong.
     await candidate.dispose();
@@ -139,6 +140,7 @@ class ScenarioRun {
       this.#pulse.count(1);
       answer = answers[0] ?? null;
       if (answer === null || failure !== null) {
+        this.#pulse.throwIfInterrupted();
         this.isBroken = true;
         return broken(this.last, failure ?? { kind: "protocol", message: "gave no answer" });
       }

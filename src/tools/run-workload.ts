@@ -71,6 +71,7 @@ async function runOne(
     const isDue = pulse.count(1);
     answer = answers[0] ?? null;
     if (answer === null || failure !== null) {
+      pulse.throwIfInterrupted();
       await candidate.dispose();
       return failed(failure === null ? "gave no answer" : `${failure.kind}: ${failure.message}`);
     }

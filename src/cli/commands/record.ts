@@ -5,6 +5,7 @@ import { EXIT } from "../../base/exit-codes.js";
 import type { DigestDepth } from "../../base/operations.js";
 import { recordJson } from "../../report/json.js";
 import { recordText } from "../../report/record-text.js";
+import { counted } from "../../report/words.js";
 import { producerBlock } from "../../trace/header.js";
 import { createTraceWriter } from "../../trace/writer.js";
 import type { TraceWriter } from "../../trace/writer.js";
@@ -126,9 +127,8 @@ async function recordTrace(
 }
 
 function tellInterrupt(out: string, writer: TraceWriter, session: Session): void {
-  if (session.interruptCode === null || session.isStdoutClosed) return;
   const what = out === "-" ? "the trace ends early" : `${out} was not written`;
-  session.note(`unified-trace: interrupted after ${writer.lines} lines; ${what}`);
+  session.tellInterrupt(`after ${counted(writer.lines, "line")}; ${what}`);
 }
 
 function print(result: RecordResult, out: string, writer: TraceWriter, session: Session): number {
