@@ -101,6 +101,7 @@ export const ERROR_REPORT: AnySpec = object({
     message: text(),
     file: optional(nullable(text())),
     line: optional(nullable(COUNT)),
+    column: optional(nullable(COUNT)),
     path: optional(nullable(text())),
     expected: optional(nullable(text())),
   }),

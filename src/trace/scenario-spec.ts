@@ -24,10 +24,9 @@ export const SCENARIO_OPERATION: AnySpec = object({
 
 /** A scenario file. It has `config` or `configs`, which a rule beside this spec demands. @public */
 export const SCENARIO: AnySpec = object({
-  name: text("word"),
+  name: text(),
   story: text(),
   tags: optional(list(text())),
-  domain: optional(word("kv", "heap")),
   config: optional(CONFIG),
   configs: optional(list(text())),
   ops: list(SCENARIO_OPERATION),
@@ -40,5 +39,8 @@ export const SCENARIO: AnySpec = object({
   ),
 });
 
-/** `scenarios/configs.json`: configurations by name. @public */
-export const SCENARIO_CONFIGS: AnySpec = map("any", CONFIG);
+/** `scenarios/configs.json`: configurations by name, and rules that derive further ones. @public */
+export const SCENARIO_CONFIGS: AnySpec = object({
+  configs: map("any", CONFIG),
+  rules: optional(map("any", ANYTHING)),
+});

@@ -134,7 +134,11 @@ function scenarioDocument(): JsonSchema {
   const root = jsonSchema(SCENARIO, PUBLISHED);
   return document(
     "scenario",
-    { ...keywords(root), allOf: [{ properties: { ops: { items: ref("operation") } } }] },
+    {
+      ...keywords(root),
+      anyOf: [{ required: ["config"] }, { required: ["configs"] }],
+      allOf: [{ properties: { ops: { items: ref("operation") } } }],
+    },
     own,
   );
 }

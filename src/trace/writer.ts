@@ -55,6 +55,7 @@ export interface TraceWriter {
   abort(): void;
 }
 
+const TEXT_LENGTH = 32 * 1024; // encoded piecewise: joining long texts costs more than writing them
 const BATCH_BYTES = 256 * 1024;
 const BATCH_MIN = 64 * 1024;
 const BATCH_MAX = 1024 * 1024;
@@ -69,22 +70,23 @@ class SinkTraceWriter implements TraceWriter {
   lines = 0;
   closed = false;
   readonly #sink: ByteSink;
-  readonly #batchBytes: number;
+  readonly #batch: Buffer;
+  #batched = 0; // bytes [0, batched) wait to be written
   readonly #crashSafe: boolean;
   #text = "";
-  #flushedBytes = 0;
+  #writtenBytes = 0;
   #isOver = false;
 
   constructor(path: string, sink: ByteSink, options: WriterOptions) {
     this.path = path;
     this.#sink = sink;
     const wanted = options.batchBytes ?? BATCH_BYTES;
-    this.#batchBytes = Math.min(BATCH_MAX, Math.max(BATCH_MIN, wanted));
+    this.#batch = Buffer.allocUnsafe(Math.min(BATCH_MAX, Math.max(BATCH_MIN, wanted)));
     this.#crashSafe = options.crashSafe ?? false;
   }
 
   get bytes(): number {
-    return this.#flushedBytes + Buffer.byteLength(this.#text);
+    return this.#writtenBytes + this.#batched + Buffer.byteLength(this.#text);
   }
 
   header(producer: Producer, extras: HeaderExtras = {}): void {
@@ -136,17 +138,9 @@ class SinkTraceWriter implements TraceWriter {
   }
 
   flush(): void {
-    if (this.#text === "") return;
-    const bytes = Buffer.from(this.#text, "utf8");
-    this.#text = "";
-    this.#flushedBytes += bytes.length;
-    if (this.closed) return;
-    try {
-      if (!this.#sink.write(bytes)) this.closed = true;
-    } catch (error) {
-      this.#isOver = true; // the sink has given up
-      throw error;
-    }
+    this.#encode();
+    this.#write(this.#batch.subarray(0, this.#batched));
+    this.#batched = 0;
   }
 
   commit(): void {
@@ -168,7 +162,34 @@ class SinkTraceWriter implements TraceWriter {
     this.#text += json;
     this.#text += "\n";
     this.lines += 1;
-    if (this.#crashSafe || this.#text.length >= this.#batchBytes) this.flush();
+    if (this.#crashSafe) this.flush();
+    else if (this.#text.length >= TEXT_LENGTH) this.#encode();
+  }
+
+  /** Moves the text into the batch, which is written when it is full. */
+  #encode(): void {
+    const text = this.#text;
+    if (text === "") return;
+    this.#text = "";
+    const most = text.length * 3; // bytes of any UTF-16 unit in UTF-8
+    if (this.#batched + most > this.#batch.length) {
+      this.#write(this.#batch.subarray(0, this.#batched));
+      this.#batched = 0;
+    }
+    if (most > this.#batch.length) this.#write(Buffer.from(text, "utf8"));
+    else this.#batched += this.#batch.write(text, this.#batched, "utf8");
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#writtenBytes += bytes.length;
+    if (this.closed) return;
+    try {
+      if (!this.#sink.write(bytes)) this.closed = true;
+    } catch (error) {
+      this.#isOver = true; // the sink has given up
+      throw error;
+    }
   }
 }
 
