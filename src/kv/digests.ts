@@ -1,6 +1,6 @@
 // Component digests: which cells each component has at each depth, and which components changed since last asked.
 // `docs/trace-format.md` lists the cells; a field number is never used again for another meaning.
-import { foldDigests, hashName, hexOf, type Lanes, LaneSum } from "../base/digest.js";
+import { foldDigests, hashName, hexOf, type Lanes, LaneSum, mixA, mixB } from "../base/digest.js";
 import { type Digests, FIXED_COMPONENTS } from "../base/operations.js";
 import { BAND_FIELD, type Band } from "./alloc/band.js";
 import type { KvCore } from "./core.js";
@@ -22,12 +22,27 @@ const LEDGER = { uses: 1, writer: 16, unknown: 17 } as const;
 /** Hash of a band's live contents, where a device holds bytes; only at depth `deep`. @internal */
 export type ContentsOf = (band: string) => Lanes;
 
+// What a component is; a number, since every operation asks it of every component.
+const KIND = { band: 0, chain: 1, forwards: 2, ledger: 3, rows: 4, unused: 5 } as const;
+type Kind = (typeof KIND)[keyof typeof KIND];
+const KIND_OF: Readonly<Record<(typeof FIXED_COMPONENTS)[number], Kind>> = {
+  chain: KIND.chain,
+  forwards: KIND.forwards,
+  ledger: KIND.ledger,
+  rows: KIND.rows,
+  tree: KIND.unused,
+  host: KIND.unused,
+  net: KIND.unused,
+};
+
 /** Tracks which component digests changed from operation to operation. @internal */
 export class ComponentDigests {
   #core: KvCore;
   readonly #layout: boolean;
   readonly #deep: boolean;
   readonly #names: readonly string[];
+  readonly #kinds: readonly Kind[];
+  readonly #counts: readonly CountCells[]; // by band
   readonly #lastA: Int32Array;
   readonly #lastB: Int32Array;
   readonly #sum = new LaneSum(); // reused: one component at a time
@@ -38,7 +53,10 @@ export class ComponentDigests {
     this.#core = core;
     this.#layout = parts.layout;
     this.#deep = parts.deep;
-    this.#names = [...core.chain.bands.map((band) => band.plan.name), ...FIXED_COMPONENTS];
+    const { bands } = core.chain;
+    this.#names = [...bands.map((band) => band.plan.name), ...FIXED_COMPONENTS];
+    this.#kinds = [...bands.map(() => KIND.band), ...FIXED_COMPONENTS.map((name) => KIND_OF[name])];
+    this.#counts = bands.map(() => new CountCells());
     this.#lastA = new Int32Array(this.#names.length);
     this.#lastB = new Int32Array(this.#names.length);
     this.#versions = this.#names.map(() => -1);
@@ -54,9 +72,10 @@ export class ComponentDigests {
   takeChanged(contents?: ContentsOf): Digests | undefined {
     let changed: Record<string, string> | undefined;
     const sum = this.#sum;
-    for (let index = 0; index < this.#names.length; index++) {
+    const asksContents = this.#deep && contents !== undefined;
+    for (let index = 0; index < this.#kinds.length; index++) {
       const version = this.#versionOf(index);
-      if (this.#versions[index] === version && !(this.#deep && contents !== undefined)) continue;
+      if (this.#versions[index] === version && !asksContents) continue;
       this.#versions[index] = version;
       this.#addComponent(sum, index, contents);
       if (this.#started && sum.a === this.#lastA[index] && sum.b === this.#lastB[index]) continue;
@@ -82,17 +101,17 @@ export class ComponentDigests {
 
   #versionOf(index: number): number {
     const { chain, requests } = this.#core;
-    const band = chain.bands[index];
-    if (band !== undefined) return band.epoch;
-    switch (this.#names[index]) {
-      case "chain":
+    switch (this.#kinds[index]!) {
+      case KIND.band:
+        return chain.bands[index]!.epoch;
+      case KIND.chain:
         return chain.moveEpoch + chain.fences.version;
-      case "forwards":
-      case "ledger":
+      case KIND.forwards:
+      case KIND.ledger:
         return chain.steps.version;
-      case "rows":
+      case KIND.rows:
         return requests.version;
-      default:
+      case KIND.unused:
         return 0;
     }
   }
@@ -102,40 +121,41 @@ export class ComponentDigests {
     sum.a = 0;
     sum.b = 0;
     const { chain, requests } = this.#core;
-    const band = chain.bands[index];
-    if (band !== undefined) {
-      this.#addBand(sum, band);
-      if (this.#deep && contents !== undefined) sum.join(contents(band.plan.name));
-      return;
-    }
-    switch (this.#names[index]) {
-      case "chain":
+    switch (this.#kinds[index]!) {
+      case KIND.band: {
+        const band = chain.bands[index]!; // a band's index is its place in the chain
+        this.#addBand(sum, band);
+        if (this.#deep && contents !== undefined) sum.join(contents(band.plan.name));
+        return;
+      }
+      case KIND.chain:
         this.#addChain(sum);
-        break;
-      case "forwards":
+        return;
+      case KIND.forwards:
         this.#addForwards(sum);
-        break;
-      case "ledger":
+        return;
+      case KIND.ledger:
         this.#addLedger(sum);
-        break;
-      case "rows":
+        return;
+      case KIND.rows:
         requests.digestInto(sum);
-        break;
-      default: // tree, host and net hold nothing yet
-        break;
+        return;
+      case KIND.unused:
+        return;
     }
   }
 
   #addBand(sum: LaneSum, band: Band): void {
     const { chain } = this.#core;
-    sum.add(BAND_COUNT.spanFirst, 0, band.spanFirst);
-    sum.add(BAND_COUNT.spanCount, 0, band.spanCount);
-    sum.add(BAND_COUNT.live, 0, band.live);
-    sum.add(BAND_COUNT.holes, 0, band.holes.length);
-    sum.add(BAND_COUNT.pending, 0, band.pendingPages);
-    sum.add(BAND_COUNT.vacated, 0, band.vacated.length);
+    const counts = this.#counts[band.index]!; // one a band
+    counts.put(sum, BAND_COUNT.spanFirst, band.spanFirst);
+    counts.put(sum, BAND_COUNT.spanCount, band.spanCount);
+    counts.put(sum, BAND_COUNT.live, band.live);
+    counts.put(sum, BAND_COUNT.holes, band.holes.length);
+    counts.put(sum, BAND_COUNT.pending, band.pendingPages);
+    counts.put(sum, BAND_COUNT.vacated, band.vacated.length);
     const ids = band.plan.isOwner ? chain.virtual : band.plan.kind === "state" ? chain.slots : null;
-    if (ids !== null) sum.add(BAND_COUNT.freeIds, 0, ids.free.length);
+    if (ids !== null) counts.put(sum, BAND_COUNT.freeIds, ids.free.length);
     if (!this.#layout) return;
     sum.a = (sum.a + band.holes.orderA) | 0;
     sum.b = (sum.b + band.holes.orderB) | 0;
@@ -176,6 +196,23 @@ export class ComponentDigests {
     for (const step of unretired) {
       sum.add(step.unknownWrites ? LEDGER.unknown : LEDGER.writer, 0, hashName(step.name));
     }
+  }
+}
+
+/** The cells of a band's counts, each mixed again only when its value changed. */
+class CountCells {
+  readonly #values = new Float64Array(9).fill(-1); // by field
+  readonly #a = new Int32Array(9);
+  readonly #b = new Int32Array(9);
+
+  put(sum: LaneSum, field: number, value: number): void {
+    if (this.#values[field] !== value) {
+      this.#values[field] = value;
+      this.#a[field] = mixA(field, 0, value);
+      this.#b[field] = mixB(field, 0, value);
+    }
+    sum.a = (sum.a + this.#a[field]!) | 0;
+    sum.b = (sum.b + this.#b[field]!) | 0;
   }
 }
 

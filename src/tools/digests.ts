@@ -44,17 +44,19 @@ export class DigestPair {
     return Object.keys(this.#base).filter((name) => this.#base[name] === this.#candidate[name]);
   }
 
-  // The common case: both list the same components with the same values.
+  // The common case: both list the same components with the same values. What is stored before a difference is found
+  // agrees on both sides.
   #agreeAsListed(base: Digests, candidate: Digests): boolean {
+    const values = this.#base;
     let listed = 0;
     for (const component in base) {
-      if (base[component] !== candidate[component]) return false;
+      const digest = base[component];
+      if (digest !== candidate[component]) return false;
+      values[component] = digest;
       listed += 1;
     }
     for (const _ in candidate) listed -= 1;
-    if (listed !== 0) return false;
-    for (const component in base) this.#base[component] = base[component];
-    return true;
+    return listed === 0;
   }
 
   #agreeByValue(base: Digests, candidate: Digests): boolean {

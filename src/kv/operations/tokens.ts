@@ -57,19 +57,23 @@ function decodeInPlace(
 ): Answer<"tokens.decode"> | null {
   if (core.chain.steps.open !== null) return null;
   const { pageSize, rowTokens } = core.config;
+  const found = FOUND;
   for (let index = 0; index < batch.length; index++) {
     const { req, len } = batch[index]!; // index is in range
     const request = core.requests.find(req);
     if (request?.allocated !== len - 1 || len > rowTokens || request.grownBy === batch) return null;
     if ((len - 1) % pageSize === 0) return null;
     request.grownBy = batch;
+    found[index] = request;
   }
   for (let index = 0; index < batch.length; index++) {
-    const { req, len } = batch[index]!; // checked above
-    core.requests.setAllocated(core.requests.find(req)!, len);
+    core.requests.setAllocated(found[index]!, batch[index]!.len); // found above
   }
   return { ok: { pages: NO_PAGES, step: "no_move" } };
 }
+
+// Requests of the batch under way; reused, since every decode step would make one.
+const FOUND: Request[] = [];
 
 function decodeWithPages(
   core: KvCore,
