@@ -226,6 +226,15 @@ describe("from end to end", () => {
     expect(stdout).not.toContain("\u001b[");
   });
 
+  test("an interrupt ends the candidate's process as well, and is no crash of it", async () => {
+    const served = `cmd:${process.execPath} ${join(root, "bin", "unified-trace.js")} serve`;
+    const words = ["record", "--seeds", "0:100000", "--impl", served, "--out", "never.jsonl"];
+    const { code, stdout, stderr } = await start(words, { signalAfterMs: ["SIGINT", 3000] });
+    expect(stderr).toMatch(/^unified-trace: interrupted after [^\n]+\n$/);
+    expect(stdout).toBe("");
+    expect(code).toBe(130);
+  });
+
   test("an interrupt leaves nothing half written and says so", async () => {
     for (const [signal, exit] of [
       ["SIGINT", 130],

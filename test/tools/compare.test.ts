@@ -432,70 +432,67 @@ describe("what cannot be compared is said, not passed over", () => {
     expect(result.error?.code).toBe("trace_truncated");
   });
 
-  test("boot refused on both sides is invalid, and so is a name that nothing opens", async () => {
-    const run = lines.find(({ kind }) => kind === "run")!;
-    const impossible = { ...run, config: { ...run["config"], arena_bytes: 1 } };
+  const run = lines.find(({ kind }) => kind === "run");
+  const ended = (ops: readonly Line[]): string =>
+    writeLines([lines[0], run, ...ops, { kind: "end", run: run.run, ops: ops.length }]);
+
+  test("boot refused on both sides is invalid, unless that is the whole run", async () => {
+    const refusal = { err: { code: "refused_plan", rule: "no_full_owner" } } as const;
+    const boot = { kind: "op", n: 0, op: "boot", args: {}, ...refusal };
+    const next = { kind: "op", n: 1, op: "chain.flush", args: {}, ok: {} };
+    const refuses = at(0, () => refusal);
+    const whole = await against(refuses, { trace: ended([boot]) });
+    expect(whole.verdict).toBe("equal");
+    const goesOn = await against(refuses, { trace: ended([boot, next]) });
+    expect(goesOn.verdict).toBe("invalid");
+    expect(goesOn.runs[0]?.note).toMatch(/boot is refused on both sides/);
+  });
+
+  test("a name that nothing opens is invalid", async () => {
     const adapter = new InProcessAdapter({ device: "none" });
-    await adapter.open({ run: "x", domain: "kv", config: impossible.config, digestDepth: null });
+    await adapter.open({ run: "x", domain: "kv", config: run.config, digestDepth: null });
     const ops = [
       { op: "boot", args: {} },
       { op: "row.free", args: { req: "r9" } },
     ] as const;
-    const bootOnly = (await adapter.apply([ops[0]])).answers[0]!;
-    if (bootOnly.err !== undefined) {
-      const refusedBoot = [
-        { kind: "op", n: 0, ...ops[0], ...bootOnly },
-        {
-          kind: "op",
-          n: 1,
-          ...ops[1],
-          err: { code: "invalid", rule: "unknown_request", req: "r9" },
-        },
-      ];
-      const file = writeLines([
-        lines[0]!,
-        impossible,
-        ...refusedBoot,
-        { kind: "end", run: run["run"], ops: 2 },
-      ]);
-      expect((await against(right, { trace: file })).verdict).toBe("invalid");
-    }
-    await adapter.open({ run: "x", domain: "kv", config: run["config"], digestDepth: null });
     const { answers } = await adapter.apply([...ops]);
     expect(answers[1]?.err?.rule).toBe("unknown_request");
     const dangling = ops.map((operation, n) => ({ kind: "op", n, ...operation, ...answers[n] }));
-    const file = writeLines([
-      lines[0]!,
-      run,
-      ...dangling,
-      { kind: "end", run: run["run"], ops: 2 },
-    ]);
-    const result = await against(right, { trace: file });
+    const result = await against(right, { trace: ended(dangling) });
     expect(result.verdict).toBe("invalid");
     expect(result.runs[0]?.note).toContain("r9");
   });
 
   test("every recorded kind is executed: without one flush later answers differ (B055)", async () => {
-    const flushes = where(({ op, fx }) => op === "chain.flush" && fx !== undefined);
-    const mistakes = await Promise.all(
-      flushes.slice(0, 3).map((n) => {
-        class Skips extends FaultyAdapter {
-          #n = 0;
-          override async apply(batch: Parameters<FaultyAdapter["apply"]>[0]) {
-            const from = this.#n;
-            this.#n += batch.length;
-            const kept = batch.filter((_, i) => from + i !== n);
-            const { answers } = await super.apply(kept);
-            const recordedAnswer = operations[n] as unknown as Answer;
-            const given = answers.map((one) => one);
-            if (n >= from && n < from + batch.length)
-              given.splice(n - from, 0, { ok: recordedAnswer.ok!, fx: recordedAnswer.fx! });
-            return { answers: given, failure: null };
-          }
+    const larger = await recorded(seeds(0, 12, 200));
+    const flushes: { run: string; n: number; answer: Answer }[] = [];
+    let run = "";
+    for (const line of readLines(larger)) {
+      if (line.kind === "run") run = line.run;
+      if (line.op !== "chain.flush" || line.fx === undefined) continue;
+      flushes.push({ run, n: line.n, answer: { ok: line.ok, fx: line.fx, digest: line.digest } });
+    }
+    expect(flushes.length).toBeGreaterThan(2);
+    for (const { run: chosen, n, answer } of flushes.slice(0, 3)) {
+      // It answers the flush as recorded, and does not do it.
+      class Skips extends FaultyAdapter {
+        #next = 0;
+        override async apply(batch: Parameters<FaultyAdapter["apply"]>[0]) {
+          const place = n - this.#next;
+          this.#next += batch.length;
+          if (place < 0 || place >= batch.length) return super.apply(batch);
+          const { answers } = await super.apply(batch.filter((_, index) => index !== place));
+          return {
+            answers: [...answers.slice(0, place), answer, ...answers.slice(place)],
+            failure: null,
+          };
         }
-        return against(right, { start: async () => new Skips(right), run: RUN });
-      }),
-    );
-    for (const result of mistakes) expect(result.verdict).toBe("divergent");
+      }
+      const result = await compareTrace({
+        ...{ trace: larger, candidate: "skips", start: async () => new Skips(right), run: chosen },
+      });
+      expect(result.verdict).toBe("divergent");
+      expect(result.runs[0]?.divergence?.n).toBeGreaterThan(n);
+    }
   });
 });
