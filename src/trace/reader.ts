@@ -105,31 +105,36 @@ class FileTraceReader implements TraceReader {
     if (this.#batches % YIELD_BATCHES === 0) await setImmediate();
     const lines: TraceLine[] = [];
     const numbers: number[] = [];
-    const feed = this.#feed;
-    let bytes = 0;
     try {
-      while (!this.#isOver && lines.length < max && bytes < BATCH_BYTES) {
-        if (!feed.advance()) {
-          const more = feed.fill();
-          if (typeof more === "boolean" ? more : await more) continue;
-          this.#finish();
-          break;
-        }
-        const line = this.#readLine();
-        if (line === null) break;
-        bytes += feed.end - feed.start;
-        lines.push(line);
-        numbers.push(feed.number);
-      }
+      await this.#readInto(lines, numbers, max);
     } catch (error) {
-      if (lines.length === 0 || !(error instanceof Error)) throw error;
-      this.#problem = error; // the lines before it come first
+      if (error instanceof Error) this.#problem = error;
+      if (lines.length === 0) throw error; // else the lines before it come first
     }
     return { lines, numbers };
   }
 
+  async #readInto(lines: TraceLine[], numbers: number[], max: number): Promise<void> {
+    const feed = this.#feed;
+    let bytes = 0;
+    while (!this.#isOver && lines.length < max && bytes < BATCH_BYTES) {
+      if (!feed.advance()) {
+        const more = feed.fill();
+        if (typeof more === "boolean" ? more : await more) continue;
+        this.#finish();
+        return;
+      }
+      const line = this.#readLine();
+      if (line === null) return;
+      bytes += feed.end - feed.start;
+      lines.push(line);
+      numbers.push(feed.number);
+    }
+  }
+
   async close(): Promise<void> {
     this.#isOver = true;
+    this.#problem = null;
     await this.#source.close();
   }
 

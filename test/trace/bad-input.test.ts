@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { openTrace } from "../../src/trace/reader.js";
 import {
   ALLOC,
   BOOT,
@@ -231,6 +232,19 @@ describe("a line", () => {
 function translate(extents: string): string {
   return `{"kind":"op","n":2,"op":"ask.translate","args":{"virtual":${extents}},"ok":{"pages":{}}}`;
 }
+
+test("lines before a wrong one are handed out first, then the error, again and again", async () => {
+  const reader = await openTrace(fileOf(fits('"full":1', '"full":-1')));
+  expect((await reader.readBatch()).numbers).toEqual([1, 2, 3, 4]);
+  await expect(reader.readBatch()).rejects.toThrow(/negative number/);
+  await expect(reader.readBatch()).rejects.toThrow(/negative number/);
+  await reader.close();
+  expect((await reader.readBatch()).lines).toEqual([]);
+  const cut = await openTrace(fileOf(textOf(GOOD.slice(0, 5))));
+  expect((await cut.readBatch()).numbers).toEqual([1, 2, 3, 4, 5]);
+  await expect(cut.readBatch()).rejects.toThrow(/truncated after operation 2 of run one/);
+  await cut.close();
+});
 
 describe("the structure", () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
