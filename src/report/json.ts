@@ -10,6 +10,7 @@ import type {
   RunResult,
   SideInfo,
 } from "../tools/outcome.js";
+import { servedNothing } from "../tools/record.js";
 import type { TraceStats } from "../tools/stats.js";
 
 /** `{"error":{…}}`, the one document of a command that failed. @public */
@@ -114,7 +115,12 @@ function fieldJson(field: FieldDifference): unknown {
 export function recordJson(result: RecordResult, out: string): unknown {
   return {
     command: "record",
-    verdict: result.failure === null ? "recorded" : "failed",
+    verdict:
+      result.failure !== null
+        ? "failed"
+        : servedNothing(result.counters)
+          ? "incomplete"
+          : "recorded",
     out,
     runs: result.runs,
     operations: result.operations,
@@ -157,7 +163,8 @@ export function runJson(result: RunResult): unknown {
 /** What `validate` found of one file. @public */
 export interface FileVerdict {
   readonly file: string;
-  readonly kind: "trace" | "scenario" | "unknown";
+  readonly kind: "trace" | "scenario" | "configurations" | "unknown";
+
   readonly runs: number;
   readonly operations: number;
   readonly isPartial: boolean; // truncated or with unknown keys, and that was accepted

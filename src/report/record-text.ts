@@ -1,5 +1,6 @@
 // The text of `record` and `replay`.
 import type { RecordResult, ReplayResult, Violation } from "../tools/outcome.js";
+import { servedNothing } from "../tools/record.js";
 import type { Palette } from "./palette.js";
 import { bytes, counted, grouped } from "./words.js";
 import { shortened } from "./words.js";
@@ -22,7 +23,12 @@ export function recordText(
     bytes(size),
   ].join(", ");
   const name = out === "-" ? "standard output" : out;
-  if (failure === null) return [...lines, palette.good(`recorded ${name}: ${numbers}`)].join("\n");
+  if (failure === null) {
+    const last = servedNothing(result.counters)
+      ? palette.warn(`incomplete: every request was dropped; ${name}: ${numbers}`)
+      : palette.good(`recorded ${name}: ${numbers}`);
+    return [...lines, last].join("\n");
+  }
   const { run, n, failure: broken } = failure;
   return [
     ...lines,

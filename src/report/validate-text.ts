@@ -8,6 +8,9 @@ export function validateText(files: readonly FileVerdict[], palette: Palette): s
   const wrong = files.filter(({ error }) => error !== null);
   const lines = files.map(({ file, kind, runs, operations, isPartial, error }) => {
     if (error !== null) return `${palette.bad("invalid   ")}  ${file}`;
+    if (kind === "configurations") {
+      return `${palette.good("valid     ")}  ${file}: ${counted(runs, "configuration")}`;
+    }
     const what = kind === "scenario" ? "scenario" : counted(runs, "run");
     const verdict = isPartial ? palette.warn("incomplete") : palette.good("valid     ");
     return `${verdict}  ${file}: ${what}, ${counted(operations, "operation")}`;
@@ -15,7 +18,7 @@ export function validateText(files: readonly FileVerdict[], palette: Palette): s
   let runs = 0;
   let operations = 0;
   for (const file of files) {
-    runs += file.runs;
+    if (file.kind !== "configurations") runs += file.runs;
     operations += file.operations;
   }
   const looked = `${counted(files.length, "file")}, ${counted(runs, "run")} and ${counted(operations, "operation")} read`;

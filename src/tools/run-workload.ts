@@ -6,6 +6,7 @@ import { Candidate, givesDepth } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { LawChecker } from "./laws.js";
 import { Pulse } from "./pulse.js";
+import { servedNothing } from "./record.js";
 import type { ToolControl } from "./pulse.js";
 import type { RunResult, ScenarioResult } from "./outcome.js";
 
@@ -35,11 +36,12 @@ export async function runWorkloads(options: RunWorkloadsOptions): Promise<RunRes
     await candidate.dispose();
   }
   const isFailed = results.some(({ verdict }) => verdict === "failed");
+  const sums = Object.fromEntries(counters);
   return {
-    verdict: isFailed ? "failed" : "passed",
+    verdict: isFailed ? "failed" : servedNothing(sums) ? "incomplete" : "passed",
     scenarios: results,
     operations: pulse.operations,
-    counters: Object.fromEntries(counters),
+    counters: sums,
   };
 }
 

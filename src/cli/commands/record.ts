@@ -9,7 +9,7 @@ import { counted } from "../../report/words.js";
 import { producerBlock } from "../../trace/header.js";
 import { createTraceWriter } from "../../trace/writer.js";
 import type { TraceWriter } from "../../trace/writer.js";
-import { record } from "../../tools/record.js";
+import { record, servedNothing } from "../../tools/record.js";
 import type { RecordResult } from "../../tools/outcome.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
@@ -134,5 +134,6 @@ function tellInterrupt(out: string, writer: TraceWriter, session: Session): void
 function print(result: RecordResult, out: string, writer: TraceWriter, session: Session): number {
   if (session.isJson) session.printJson(recordJson(result, out));
   else session.say(recordText(result, out, writer.bytes, session.palette), out === "-");
-  return result.failure === null ? EXIT.ok : EXIT.finding;
+  if (result.failure !== null) return EXIT.finding;
+  return servedNothing(result.counters) ? EXIT.incomplete : EXIT.ok;
 }

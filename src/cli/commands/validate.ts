@@ -1,4 +1,5 @@
 // `validate`: schema and structure of traces and scenario files.
+import { basename } from "node:path";
 import type { Command } from "commander";
 import { InputError, InternalError, UnifiedTraceError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
@@ -13,9 +14,9 @@ import type { ReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
 
 const HELP = `
-Files that end in .json are scenario files; all others are traces (.jsonl, .jsonl.gz, or - for
-standard input). Every file is read to its first mistake, which is named with file, line, column,
-rule and the nearest valid word.
+Files that end in .json are scenario files (configs.json: configurations); all others are traces
+(.jsonl, .jsonl.gz, or - for standard input). Every file is read to its first mistake, which is
+named with file, line, column, rule and the nearest valid word.
 
 Examples:
   unified-trace validate base.jsonl
@@ -57,6 +58,7 @@ function exitOf({ error, isPartial }: FileVerdict): number {
 
 async function check(file: string, flags: ReadingFlags): Promise<FileVerdict> {
   try {
+    if (basename(file) === "configs.json") return await checkConfigs(file);
     return file.endsWith(".json") ? await checkScenario(file) : await checkTrace(file, flags);
   } catch (thrown) {
     if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
@@ -73,6 +75,13 @@ async function checkTrace(file: string, flags: ReadingFlags): Promise<FileVerdic
       : new InputError("trace_structure", "holds no operation, so nothing was validated", { file });
   const isPartial = truncated !== null || ignoredKeys > 0;
   return { file, kind: "trace", runs, operations, isPartial, error };
+}
+
+async function checkConfigs(file: string): Promise<FileVerdict> {
+  const { loadConfigs } = await import("../../workload/configs.js");
+  const { names, ruleNames } = loadConfigs(file);
+  const runs = names.length + ruleNames.length;
+  return { file, kind: "configurations", runs, operations: 0, isPartial: false, error: null };
 }
 
 async function checkScenario(file: string): Promise<FileVerdict> {
