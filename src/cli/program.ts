@@ -73,6 +73,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/stats.js")).addStats,
   },
   {
+    name: "show",
+    words: "",
+    summary: "print the plan of a configuration",
+    load: async () => (await import("./commands/show.js")).addShow,
+  },
+  {
     name: "serve",
     words: "",
     summary: "answer the adapter protocol on standard input and output",

@@ -3,7 +3,8 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { InputError, UsageError } from "../base/errors.js";
 import type { DirectConfig } from "../base/operations.js";
-import { loadConfigFile, loadConfigs } from "../workload/configs.js";
+import { deriveConfig, isModelConfig } from "../kv/build.js";
+import { loadConfigs } from "../workload/configs.js";
 import { LAYOUTS } from "../workload/layouts.js";
 import type { Layout } from "../workload/layouts.js";
 import { openRequestTrace } from "../workload/request-traces.js";
@@ -12,7 +13,8 @@ import { seededWorkload, WEIGHT_NAMES } from "../workload/seeded.js";
 import { servingWorkload } from "../workload/serving.js";
 import type { ServingOptions } from "../workload/serving.js";
 import type { Workload } from "../workload/workload.js";
-import { numberList, oneOf, seedRange, unknownWord, wholeNumber, wordList } from "./flags.js";
+import { bareName, configurationNamed } from "./configuration.js";
+import { numberList, oneOf, seedRange, wholeNumber, wordList } from "./flags.js";
 import type { SeedRange } from "./flags.js";
 import { inPackage } from "./place.js";
 
@@ -77,7 +79,10 @@ export function addServingFlags(command: Command): Command {
       "request trace for the serving model: mooncake:FILE, or synthetic[:SEED]",
     )
     .option("--limit <n>", "requests of the workload at most", wholeNumber("--limit", 1))
-    .option("--config <file|name>", `configuration of the workload (default: ${DEFAULT_SERVING})`);
+    .option(
+      "--config <file|name>",
+      `a file in either form, a name or a preset (default: ${DEFAULT_SERVING})`,
+    );
 }
 
 /** The workloads that the flags choose, made one by one as they are recorded. @internal */
@@ -154,7 +159,10 @@ export async function servingWorkloads(flags: ServingFlags): Promise<Iterable<Wo
   );
 }
 
-type Chosen = Pick<ServingOptions, "config" | "configName" | "layout" | "pageSize" | "serving">;
+type Chosen = Pick<
+  ServingOptions,
+  "config" | "form" | "configName" | "layout" | "pageSize" | "serving"
+>;
 
 function configurations(flags: ServingFlags): Chosen[] {
   const name = flags.config ?? DEFAULT_SERVING;
@@ -167,13 +175,18 @@ function configurations(flags: ServingFlags): Chosen[] {
       })),
     );
   }
-  const isFile = name.endsWith(".json");
-  if (!isFile && !library.names.includes(name)) {
-    unknownWord(`--config ${name}`, name, [...library.ruleNames, ...library.names]);
+  const form = configurationNamed(name, "--config", library);
+  const configName = bareName(name);
+  if (!isModelConfig(form))
+    return [{ config: form, configName, layout: layoutOf(form), pageSize: form.page_size }];
+  const derived = deriveConfig(form);
+  if ("refusal" in derived) {
+    const { code, message } = derived.refusal;
+    const rule = "rule" in derived.refusal ? `${code} (${derived.refusal.rule})` : code;
+    throw new InputError("config", `--config ${name}: ${rule}: ${message}`);
   }
-  const config = isFile ? loadConfigFile(name) : library.fixed(name);
-  const bare = isFile ? name.replace(/^.*[/\\]/, "").replace(/\.json$/, "") : name;
-  return [{ config, configName: bare, layout: layoutOf(config), pageSize: config.page_size }];
+  const config = derived.derived;
+  return [{ config, form, configName, layout: layoutOf(config), pageSize: config.page_size }];
 }
 
 function layoutOf(config: DirectConfig): string {
