@@ -59,7 +59,12 @@ function measured(pages) {
   const decode = micros(
     () => {
       len += 1;
-      must(storage.apply({ op: "tokens.decode", args: { batch: reqs.slice(1, 65).map((req) => ({ req, len })) } }));
+      must(
+        storage.apply({
+          op: "tokens.decode",
+          args: { batch: reqs.slice(1, 65).map((req) => ({ req, len })) },
+        }),
+      );
     },
     undefined,
     200,
@@ -84,16 +89,32 @@ export function allocatorRows(goal) {
   const { storage, reqs } = filled(8000);
   // The first free needs pages to free.
   const large = filled(8000);
-  must(large.storage.apply({ op: "tokens.extend", args: { batch: [{ req: "r0", from: 0, to: 1000 * PAGE }] } }));
+  must(
+    large.storage.apply({
+      op: "tokens.extend",
+      args: { batch: [{ req: "r0", from: 0, to: 1000 * PAGE }] },
+    }),
+  );
   let len = 64;
   const bare256 = bareLoop(256);
   const bare1000 = bareLoop(1000);
   const decode = micros(() => {
     len += 1;
-    must(storage.apply({ op: "tokens.decode", args: { batch: reqs.slice(1).map((req) => ({ req, len })) } }));
+    must(
+      storage.apply({
+        op: "tokens.decode",
+        args: { batch: reqs.slice(1).map((req) => ({ req, len })) },
+      }),
+    );
   });
   const row = (text, value, limit, bare) =>
-    goal("allocator", text, `${value.toFixed(2)} us${bare === undefined ? "" : `, ${(value / bare).toFixed(0)}x a bare loop`}`, `<= ${limit} us`, value <= limit);
+    goal(
+      "allocator",
+      text,
+      `${value.toFixed(2)} us${bare === undefined ? "" : `, ${(value / bare).toFixed(0)}x a bare loop`}`,
+      `<= ${limit} us`,
+      value <= limit,
+    );
   row("decode step of 256 requests", decode, 30, bare256);
   const to = 1000 * PAGE;
   const extendArgs = { batch: [{ req: "r0", from: 0, to }] };
@@ -110,27 +131,38 @@ export function allocatorRows(goal) {
   row("extend of 1,000 pages in two bands", extend, 50, bare1000);
   row("free of 1,000 pages in two bands", free, 40, bare1000);
   const ask = { op: "ask.fits", args: { demand: { window_128: 10, full: 100 } } };
-  const asked = micros(() => {
-    for (let i = 0; i < 100; i++) storage.apply(ask);
-  }) / 100;
+  const asked =
+    micros(() => {
+      for (let i = 0; i < 100; i++) storage.apply(ask);
+    }) / 100;
   row("ask.fits with an unchanged snapshot", asked, 1);
   const asksAfter = micros(
     () => large.storage.apply(ask),
     (round) => {
-      const change = round % 2 === 0 ? { op: "tokens.extend", args: extendArgs } : { op: "tokens.free", args: freeArgs };
+      const change =
+        round % 2 === 0
+          ? { op: "tokens.extend", args: extendArgs }
+          : { op: "tokens.free", args: freeArgs };
       must(large.storage.apply(change));
     },
     200,
   );
   row("ask.fits after a change", asksAfter, 10);
-  const idle = micros(() => {
-    for (let i = 0; i < 100; i++) storage.apply({ op: "chain.flush", args: {} });
-  }) / 100;
+  const idle =
+    micros(() => {
+      for (let i = 0; i < 100; i++) storage.apply({ op: "chain.flush", args: {} });
+    }) / 100;
   row("idle flush", idle, 1);
   const small = measured(4000);
   const big = measured(2_000_000);
   for (const name of ["decode", "extend", "free"]) {
     const growth = big[name] / small[name];
-    goal("allocator", `${name} at 2,000,000 pages against 4,000`, `${growth.toFixed(2)}x`, "<= 1.5x", growth <= 1.5);
+    goal(
+      "allocator",
+      `${name} at 2,000,000 pages against 4,000`,
+      `${growth.toFixed(2)}x`,
+      "<= 1.5x",
+      growth <= 1.5,
+    );
   }
 }

@@ -81,7 +81,10 @@ function question(prng, names, lengths) {
   const draw = prng.below(4);
   if (draw === 0) {
     const req = prng.pick(names);
-    return { op: "ask.translate", args: { req, from: Math.max(0, lengths.get(req) - 64), to: lengths.get(req) } };
+    return {
+      op: "ask.translate",
+      args: { req, from: Math.max(0, lengths.get(req) - 64), to: lengths.get(req) },
+    };
   }
   const demand = { window_128: prng.between(1, 4000), full: prng.between(1, 9000) };
   return draw === 1 ? { op: "ask.plan", args: { demand } } : { op: "ask.fits", args: { demand } };

@@ -18,7 +18,8 @@ export function writeBenchTrace(path, operations, depth, seed = 1, alter = (n, a
   let n = 0;
   for (const operation of benchOperations(seed, operations)) {
     const answer = storage.apply(operation);
-    if (answer.err !== undefined && n > 1) throw new Error(`operation ${n} was refused: ${JSON.stringify(answer.err)}`);
+    if (answer.err !== undefined && n > 1)
+      throw new Error(`operation ${n} was refused: ${JSON.stringify(answer.err)}`);
     const digest = storage.takeDigest();
     writer.op(n, operation, alter(n, digest === undefined ? answer : { ...answer, digest }));
     n += 1;

@@ -45,8 +45,14 @@ async function compare(file, expected = "equal", candidate = "self:none") {
   const { compareTrace } = await import("../dist/tools/compare-trace.js");
   const { openAdapter } = await import("../dist/adapter/open-adapter.js");
   const start = () => openAdapter(candidate);
-  const result = await compareTrace({ trace: file, candidate, start, first: expected === "divergent" });
-  if (result.verdict !== expected) throw new Error(`verdict ${result.verdict}, expected ${expected}`);
+  const result = await compareTrace({
+    trace: file,
+    candidate,
+    start,
+    first: expected === "divergent",
+  });
+  if (result.verdict !== expected)
+    throw new Error(`verdict ${result.verdict}, expected ${expected}`);
   return result.operations;
 }
 
@@ -95,7 +101,9 @@ async function adapter(operations, window) {
   const { openAdapter } = await import("../dist/adapter/open-adapter.js");
   const { BENCH_CONFIG } = await import("./bench-trace.mjs");
   const echo = new URL("../examples/adapters/echo.mjs", import.meta.url).pathname;
-  const child = await openAdapter(`cmd:"${process.execPath}" "${echo}"`, { windowSize: Number(window) });
+  const child = await openAdapter(`cmd:"${process.execPath}" "${echo}"`, {
+    windowSize: Number(window),
+  });
   await child.open({ run: "echo", domain: "kv", config: BENCH_CONFIG, digestDepth: null });
   const operation = { op: "ask.fits", args: { demand: { full: 1 } } };
   return {

@@ -51,12 +51,30 @@ export function recorderRows(goal) {
     writer.commit();
   }, OPERATIONS);
   rmSync(folder, { recursive: true, force: true });
-  goal(7, "recorder off, over the bare allocator", `${(off / bare).toFixed(3)}x`, "<= 1.05x", off <= 1.05 * bare);
+  goal(
+    7,
+    "recorder off, over the bare allocator",
+    `${(off / bare).toFixed(3)}x`,
+    "<= 1.05x",
+    off <= 1.05 * bare,
+  );
   const added = (text - bare) / 1000;
-  goal(7, "recorder as text with digest, added to an operation", `${added.toFixed(2)} us, ${Math.round(1e6 / text)}k/s`, "<= 8 us and >= 150k/s", added <= 8 && 1e9 / text >= 150_000);
+  goal(
+    7,
+    "recorder as text with digest, added to an operation",
+    `${added.toFixed(2)} us, ${Math.round(1e6 / text)}k/s`,
+    "<= 8 us and >= 150k/s",
+    added <= 8 && 1e9 / text >= 150_000,
+  );
   const small = timed(() => cells(4096), CELLS);
   const large = timed(() => cells(1 << 20), CELLS);
-  goal(8, "digest update of a changed page at 1M pages", `${large.toFixed(1)} ns, ${(large / small).toFixed(2)}x of 4K pages`, "<= 30 ns and <= 1.5x", large <= 30 && large <= 1.5 * small);
+  goal(
+    8,
+    "digest update of a changed page at 1M pages",
+    `${large.toFixed(1)} ns, ${(large / small).toFixed(2)}x of 4K pages`,
+    "<= 30 ns and <= 1.5x",
+    large <= 30 && large <= 1.5 * small,
+  );
 }
 
 /** One cell out and one in for each changed page, as a rebind does. */

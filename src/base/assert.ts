@@ -5,8 +5,3 @@ import { InternalError } from "./errors.js";
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new InternalError(`broken invariant: ${invariant}`);
 }
-
-/** For the branch that the types say cannot be reached. @internal */
-export function unreachable(value: never): never {
-  throw new InternalError(`unreachable case ${JSON.stringify(value)}`);
-}

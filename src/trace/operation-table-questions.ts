@@ -89,6 +89,13 @@ export const QUESTION_OPERATIONS: OperationGroup<
   "ask.estimates": question("ask.estimates", {
     doc: "Observer's figures a band; never a basis of decisions.",
     args: object({ inside: optional(text()) }),
-    ok: map("band", object({ held: PAGES, available: PAGES, usage: integer("ppm") })),
+    ok: map(
+      "band",
+      object({
+        held: integer("tokens, slots for state"),
+        available: integer("tokens, slots for state"),
+        usage: integer("percent"),
+      }),
+    ),
   }),
 };

@@ -23,7 +23,10 @@ function booted(): KVStorage {
 
 function resize(storage: KVStorage, bytes: number, failChunk?: number): Answer {
   const fail = failChunk === undefined ? {} : { fail_chunk: failChunk };
-  return storage.apply({ op: "arena.resize", args: { arena_bytes: bytes, chunk_bytes: 8, ...fail } });
+  return storage.apply({
+    op: "arena.resize",
+    args: { arena_bytes: bytes, chunk_bytes: 8, ...fail },
+  });
 }
 
 function most(storage: KVStorage): number {
@@ -42,7 +45,9 @@ test("growth that fails halfway leaves everything as it was, and a retry succeed
   expect(most(storage)).toBe(9); // 10 pages, the sink's one reserved
   expect(resize(storage, 64, 2).err).toEqual({ code: "refused_backing" });
   expect(storage.takeDigest()).toBeUndefined();
-  const after = JSON.parse(JSON.stringify(storage.state())) as { forwards: { x_more: { clock: number } } };
+  const after = JSON.parse(JSON.stringify(storage.state())) as {
+    forwards: { x_more: { clock: number } };
+  };
   after.forwards.x_more.clock = (JSON.parse(before) as typeof after).forwards.x_more.clock;
   expect(JSON.stringify(after)).toBe(before);
   expect(most(storage)).toBe(9);
@@ -59,8 +64,17 @@ test("an arena in use keeps its size; an open row does not use it", () => {
   storage.apply({ op: "tokens.free", args: { req: "r1", from: 0, to: 3, bands: "all" } });
   expect(resize(storage, 64).ok).toBeDefined();
   // Ids begin again as at boot: the first virtual page is the first usable one.
-  const answer = storage.apply({ op: "tokens.extend", args: { batch: [{ req: "r1", from: 0, to: 2 }] } });
-  expect(answer.ok).toEqual({ pages: { r1: { virtual: [[1, 2]], full: [[14, 2]] } }, step: "no_move" });
-  expect(storage.apply({ op: "check.idle", args: {} }).ok).toEqual({ violations: [], skipped: false });
+  const answer = storage.apply({
+    op: "tokens.extend",
+    args: { batch: [{ req: "r1", from: 0, to: 2 }] },
+  });
+  expect(answer.ok).toEqual({
+    pages: { r1: { virtual: [[1, 2]], full: [[14, 2]] } },
+    step: "no_move",
+  });
+  expect(storage.apply({ op: "check.idle", args: {} }).ok).toEqual({
+    violations: [],
+    skipped: false,
+  });
   expect(storage.clone().endDigest()).toBe(storage.endDigest());
 });

@@ -1,5 +1,5 @@
 // Drives a workload against the allocator, or against something simpler that answers.
-import type { Answer, DirectConfig, KvOperation } from "../../src/base/operations.js";
+import type { Answer, KvOperation } from "../../src/base/operations.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import type { Workload } from "../../src/workload/workload.js";
 
@@ -14,7 +14,7 @@ export type Answerer = (operation: KvOperation) => Answer;
 
 /** The allocator over a workload's configuration. */
 export function allocatorOf(workload: Workload): KVStorage {
-  return new KVStorage(workload.config as DirectConfig, { digestDepth: null });
+  return new KVStorage(workload.config, { digestDepth: null });
 }
 
 /** Every operation of a workload with its answer, in order; more than `most` operations are an error. */
