@@ -2,7 +2,14 @@
 // before it gives the next operation, so operations go one by one.
 import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
 import { CandidateError, UsageError } from "../base/errors.js";
-import type { Answer, DigestDepth, Operation } from "../base/operations.js";
+import type {
+  Answer,
+  DigestDepth,
+  DirectConfig,
+  Operation,
+  RunConfig,
+} from "../base/operations.js";
+import { deriveConfig, isModelConfig } from "../kv/build.js";
 import type { Producer } from "../trace/lines.js";
 import type { TraceWriter } from "../trace/writer.js";
 import type { Workload } from "../workload/workload.js";
@@ -89,7 +96,10 @@ class Recording {
     const adapter = await this.#candidate.ready();
     const depth = this.#depthOf(adapter, digestDepth);
     await this.#candidate.open({ run, domain: "kv", config, digestDepth: depth });
-    writer.run({ run, domain: "kv", config, source, digest_depth: depth });
+    writer.run({
+      ...{ run, domain: "kv", config, source, digest_depth: depth },
+      ...derivedOf(config),
+    });
     const count = await this.#operations(workload, adapter);
     if (count === null) return;
     const { digest, failure } = await this.#candidate.close();
@@ -160,6 +170,13 @@ class Recording {
     this.#pulse.throwIfInterrupted();
     this.#failure = { run, n, failure };
   }
+}
+
+/** The direct form that a model form comes to; nothing where it is direct already or boot will refuse it. */
+function derivedOf(config: RunConfig): { readonly derived?: DirectConfig } {
+  if (!isModelConfig(config)) return {};
+  const derived = deriveConfig(config);
+  return "refusal" in derived ? {} : { derived: derived.derived };
 }
 
 const NO_ANSWER: AdapterFailure = { kind: "protocol", message: "gave no answer" };

@@ -2,10 +2,11 @@
 import { fileURLToPath } from "node:url";
 import { InputError, UsageError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
-import type { DirectConfig, SubPoolConfig } from "../base/operations.js";
-import { DIRECT_CONFIG } from "../trace/config-spec.js";
+import type { DirectConfig, RunConfig, SubPoolConfig } from "../base/operations.js";
+import { DIRECT_CONFIG, MODEL_CONFIG } from "../trace/config-spec.js";
 import { COUNT, list, map, object, optional, POSITIVE } from "../trace/fields.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
+import type { Problem } from "../trace/problem.js";
 import { bandNameProblem } from "../trace/run-words.js";
 import { readJsonFile } from "./json-file.js";
 import type { Layout } from "./layouts.js";
@@ -97,19 +98,25 @@ export function loadConfigs(file?: string): ConfigLibrary {
   };
 }
 
-/** Reads a file that holds one direct configuration. Throws `InputError` with file and place. @public */
-export function loadConfigFile(file: string): DirectConfig {
+/** Reads a file that holds one configuration in either form. Throws `InputError` with file and place. @public */
+export function loadConfigFile(file: string): RunConfig {
   const json = readJsonFile(file);
-  const problem = inspect(DIRECT_CONFIG, json.value, inspectContext());
+  const problem = configFormProblem(json.value);
   if (problem !== null) {
     const place = { file, ...json.placeOf(problem.path), path: problem.path };
     throw new InputError("config", problem.message, place);
   }
-  const config = json.value as DirectConfig; // just checked against its spec
+  const config = json.value as RunConfig; // just checked against its spec
   const names = bandNameProblem(config);
   if (names !== null)
     throw new InputError("config", names, { file, ...json.placeOf("/sub_pools") });
   return config;
+}
+
+/** What is wrong with a configuration, in the form that its keys say: one with a `model` is a model form. @internal */
+export function configFormProblem(value: unknown, path = ""): Problem | null {
+  const isModel = typeof value === "object" && value !== null && "model" in value;
+  return inspect(isModel ? MODEL_CONFIG : DIRECT_CONFIG, value, inspectContext(), path);
 }
 
 function lookUp<T>(entries: Readonly<Record<string, T>>, name: string, what: string): T {

@@ -4,15 +4,14 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { byCodeUnit } from "../base/canonical-json.js";
 import { InputError } from "../base/errors.js";
-import type { DirectConfig, KvOperation } from "../base/operations.js";
+import type { KvOperation, RunConfig } from "../base/operations.js";
 import { INVALID_RULES } from "../base/operations.js";
-import { DIRECT_CONFIG } from "../trace/config-spec.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
 import { suggestion } from "../trace/messages.js";
 import { findOperation, operationNames } from "../trace/operation-table.js";
 import { bandNameProblem, runWords } from "../trace/run-words.js";
 import type { ConfigLibrary } from "./configs.js";
-import { CONFIG_FILE_NAME, loadConfigs } from "./configs.js";
+import { CONFIG_FILE_NAME, configFormProblem, loadConfigs } from "./configs.js";
 import type { JsonFile } from "./json-file.js";
 import { readJsonFile, unreadable } from "./json-file.js";
 import type { Expectation } from "./scenario-match.js";
@@ -30,7 +29,7 @@ export interface Scenario {
   readonly name: string;
   readonly story: string;
   readonly tags: readonly string[];
-  readonly configs: readonly (readonly [name: string | null, config: DirectConfig])[]; // name null: its own
+  readonly configs: readonly (readonly [name: string | null, config: RunConfig])[]; // name null: its own
   readonly ops: readonly ScenarioOperation[]; // boot first
   readonly finally: ScenarioEnd;
   /** Why the scenario is *invalid* (a name nothing opens), null where it is not; `index` into `ops`. */
@@ -155,14 +154,14 @@ function readConfigs(
   value: Readonly<Record<string, unknown>>,
   fail: Fail,
   library: () => ConfigLibrary,
-): (readonly [string | null, DirectConfig])[] {
+): (readonly [string | null, RunConfig])[] {
   const { config: own, configs: named } = value;
   if (own !== undefined && named !== undefined)
     fail("/configs", 'a scenario has "config" or "configs", not both');
   if (own !== undefined) {
-    const problem = inspect(DIRECT_CONFIG, own, inspectContext(), "/config");
+    const problem = configFormProblem(own, "/config");
     if (problem !== null) fail(problem.path, problem.message);
-    const config = own as DirectConfig; // just checked against its spec
+    const config = own as RunConfig; // just checked against its spec
     const names = bandNameProblem(config);
     if (names !== null) fail("/config/sub_pools", names);
     return [[null, config]];

@@ -1,7 +1,7 @@
 // A scenario as a workload: boot, its operations, and, where it asks for a drain, the operations that end everything.
 import { UsageError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
-import type { Answer, DirectConfig, KvOperation } from "../base/operations.js";
+import type { Answer, KvOperation, RunConfig } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import { firstLedgerRecord, firstUnsettled, OpenThings } from "./scenario-drain.js";
 import type { Scenario, ScenarioOperation } from "./scenario-file.js";
@@ -58,7 +58,7 @@ const HEALTHY: Expectation = { ok: { violations: [], skipped: false } };
 
 class ScenarioRun implements ScenarioWorkload {
   readonly run: string;
-  readonly config: DirectConfig;
+  readonly config: RunConfig;
   readonly source: RunSource;
   readonly scenario: Scenario;
   readonly #ops: readonly ScenarioOperation[];
@@ -67,7 +67,7 @@ class ScenarioRun implements ScenarioWorkload {
   #last: KvOperation | null = null;
   #yielded = 0;
 
-  constructor(scenario: Scenario, configName: string | null, config: DirectConfig) {
+  constructor(scenario: Scenario, configName: string | null, config: RunConfig) {
     this.run = configName === null ? scenario.name : `${scenario.name}@${configName}`;
     this.config = config;
     this.source = { type: "scenario", name: scenario.name };

@@ -7,6 +7,7 @@ import type {
   ExtendEntry,
   KvOperation,
   RetiredWindow,
+  RunConfig,
 } from "../base/operations.js";
 import type { ServingParameters } from "./configs.js";
 import { NameSource } from "./names.js";
@@ -20,7 +21,8 @@ import type { RunSource, Workload, WorkloadStep } from "./workload.js";
 /** @public */
 export interface ServingOptions {
   readonly trace: RequestTrace;
-  readonly config: DirectConfig;
+  readonly config: DirectConfig; // what the scheduler knows of the memory
+  readonly form?: RunConfig; // what runs, where that is the model form that `config` was derived from
   readonly configName: string; // stands in the run id `CONFIG/LAYOUT/pPS/TRACE`
   readonly layout: string;
   readonly pageSize: number; // tokens
@@ -47,7 +49,7 @@ type Take = Generator<KvOperation, boolean, Answer>;
 
 class ServingRun implements Workload {
   readonly run: string;
-  readonly config: DirectConfig;
+  readonly config: RunConfig;
   readonly source: RunSource;
   readonly counters: Record<string, number> = {
     requests: 0,
@@ -60,6 +62,7 @@ class ServingRun implements Workload {
     retractions: 0,
     idle_times: 0,
   };
+  readonly #direct: DirectConfig;
   readonly #serving: ServingParameters;
   readonly #inputs = new Map<string, number>(); // request name → tokens of its input
   readonly #queue: ServingQueue;
@@ -71,10 +74,12 @@ class ServingRun implements Workload {
   #refusedWhenIdle: Job | null = null;
   #step = 0;
 
-  constructor({ trace, config, configName, layout, pageSize, limit, serving }: ServingOptions) {
+  constructor(options: ServingOptions) {
+    const { trace, config, form, configName, layout, pageSize, limit, serving } = options;
     const seed = trace.seed === null ? "" : `-${String(trace.seed)}`;
     this.run = `${configName}/${layout}/p${String(pageSize)}/${trace.name}${seed}`;
-    this.config = config;
+    this.config = form ?? config;
+    this.#direct = config;
     const figures = { ...SERVING_DEFAULTS, ...serving };
     this.#serving = { ...figures, batch: Math.min(figures.batch, config.rows) };
     const requests = trace.requests.slice(0, limit);
@@ -106,7 +111,7 @@ class ServingRun implements Workload {
     const jobs: Job[] = [];
     for (const [index, request] of requests.entries()) {
       this.#count("requests");
-      const reason = reasonToDrop(request, this.config, this.#serving);
+      const reason = reasonToDrop(request, this.#direct, this.#serving);
       const job = newJob(request, index, this.#serving.steps_per_second, this.#windows.length);
       this.#inputs.set(job.name, request.input);
       if (reason === null) jobs.push(job);
@@ -317,7 +322,7 @@ class ServingRun implements Workload {
 
   /** Retires windows once `least` tokens (a page at least) lie behind them. */
   *#retire(job: Job, least: number): Script {
-    const pageSize = this.config.page_size;
+    const pageSize = this.#direct.page_size;
     const isDue = this.#windows.some(({ window }, index) => {
       const behind = job.computed - window - (job.cursors[index] ?? 0);
       return behind >= Math.max(pageSize, least);

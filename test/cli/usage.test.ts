@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
 
-const COMMANDS = ["record", "compare", "replay", "run", "validate", "stats", "serve", "doctor"];
+const COMMANDS = ["record", "compare", "replay", "run", "validate", "stats", "show"].concat([
+  "serve",
+  "doctor",
+]);
 
 describe.concurrent("help", () => {
   test("lists the commands that exist, and the exit codes", async () => {

@@ -123,7 +123,7 @@ function drawRelocations(prng: Prng): Relocation[] {
       pages: 200,
       first_page: 1,
     };
-    const band = new FloatBand(plan, index, 200, { layout: false, deep: false });
+    const band = new FloatBand(plan, index, 200, { layout: false });
     const [first, pages] = spans[index]!;
     band.moveSpan(first, first + pages);
     return { band, target: blocks[index]! };
