@@ -12,7 +12,7 @@ import { loadState } from "../../src/kv/state-io.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { type Layout, LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
-import { type Counts, seedsOf, share, sweepPart } from "./sweep.js";
+import { type Counts, seedsOf, share, sweepPart, sweepTotal } from "./sweep.js";
 
 const SEEDS = 200;
 const OPERATIONS = 400;
@@ -194,7 +194,7 @@ for (const layout of LAYOUTS) {
       const refused = share(total, "refusals", "operations");
       const moved = share(total, "above_no_move", "takes");
       const pending = share(total, "with_pending", "operations");
-      console.log(
+      sweepTotal(
         `${layout} p${String(pageSize)}: ${String(total["operations"])} operations, refused ${refused.toFixed(1)} %, ` +
           `takes above no_move ${moved.toFixed(1)} %, with pending pages ${pending.toFixed(1)} %, relayouts ${String(total["relayout"] ?? 0)}`,
       );

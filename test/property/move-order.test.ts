@@ -9,7 +9,7 @@ import { FloatBand } from "../../src/kv/alloc/float-band.js";
 import { moveOrder, type Relocation } from "../../src/kv/alloc/relocation.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
-import { type Counts, seedsOf, sweepPart } from "./sweep.js";
+import { type Counts, seedsOf, sweepPart, sweepTotal } from "./sweep.js";
 
 const SEEDS = 200;
 const OPERATIONS = 400;
@@ -93,7 +93,7 @@ test("every relocation order of two floats happens, payload intact", () => {
         total[order] = (total[order] ?? 0) + count;
     }
   }
-  console.log(`relocation orders, lower float first: ${JSON.stringify(total)}`);
+  sweepTotal(`relocation orders, lower float first: ${JSON.stringify(total)}`);
   for (const order of ORDERS) expect(total[order], order).toBeGreaterThan(0);
 });
 

@@ -9,7 +9,7 @@ import {
   planNoMove,
   planRelayout,
 } from "../../src/kv/alloc/pricing.js";
-import { type Counts, seedsOf, sweepPart } from "./sweep.js";
+import { type Counts, seedsOf, sweepPart, sweepTotal } from "./sweep.js";
 
 const CHAINS = 50_000;
 const CHAINS_A_SEED = 500;
@@ -158,7 +158,7 @@ test("pricing answers what exhaustive search finds", () => {
     });
     for (const [name, value] of Object.entries(counts)) total[name] = (total[name] ?? 0) + value;
   }
-  console.log(`pricing-search: ${JSON.stringify(total)}`);
+  sweepTotal(`pricing-search: ${JSON.stringify(total)}`);
   for (const answer of ["no_move", "flush_ends", "relayout", "none"]) {
     expect(total[answer]! / total["chains"]!, answer).toBeGreaterThanOrEqual(0.02);
   }

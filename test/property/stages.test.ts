@@ -6,7 +6,7 @@ import { Prng } from "../../src/base/prng.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
-import { type Counts, seedsOf, sweepPart } from "./sweep.js";
+import { type Counts, seedsOf, sweepPart, sweepTotal } from "./sweep.js";
 
 const SEEDS = 100;
 const OPERATIONS = 300;
@@ -36,7 +36,7 @@ test("stages of different geometry make identical decisions", () => {
     const counts = sweepPart(`stages seed ${String(seed)}`, () => runStages(seed));
     for (const [name, value] of Object.entries(counts)) total[name] = (total[name] ?? 0) + value;
   }
-  console.log(`stages: ${JSON.stringify(total)}`);
+  sweepTotal(`stages: ${JSON.stringify(total)}`);
   expect(total["refusals"]).toBeGreaterThan(0);
   expect(total["digests"]).toBeGreaterThan(0);
 });

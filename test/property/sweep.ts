@@ -1,18 +1,12 @@
 // Runs a law over seeds. `npm test` takes a tenth of the seeds by a fixed stride; `npm run test:full` takes them all,
-// notes each finished part in build/test-full.json and goes on from there after an interrupt, as long as no source
+// notes each finished part in build/test-full.jsonl and goes on from there after an interrupt, as long as no source
 // changed in between. The log build/test-full.log keeps one line a finished part.
 import { createHash } from "node:crypto";
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 
 const FULL = process.env["UT_FULL"] === "1";
 const BUILD = new URL("../../build/", import.meta.url);
+const STATE = new URL("test-full.jsonl", BUILD);
 const STRIDE = 10;
 
 /** Seeds `0 … count - 1`, or every tenth of them outside the full run. */
@@ -26,29 +20,27 @@ export function seedsOf(count: number): number[] {
 export type Counts = Record<string, number>;
 
 /**
- * Runs `part` unless an earlier full run of the same sources finished it, and returns its counts. The counts are
- * printed, so that a run says what it looked at.
+ * Runs `part` unless an earlier full run of the same sources finished it, and returns its counts.
  */
 export function sweepPart(name: string, part: () => Counts): Counts {
-  if (!FULL) {
-    const counts = part();
-    console.log(`${name}: ${describe(counts)}`);
-    return counts;
-  }
+  if (!FULL) return part();
   const key = `${sourcesHash()} ${name}`;
-  const done = readDone();
-  const known = done[key];
-  if (known !== undefined) {
-    console.log(`${name}: ${describe(known)} (finished earlier)`);
-    return known;
-  }
+  const known = finished().get(key);
+  if (known !== undefined) return known;
   const counts = part();
   mkdirSync(BUILD, { recursive: true });
-  writeFileSync(new URL("test-full.json", BUILD), JSON.stringify({ ...readDone(), [key]: counts }));
-  const line = `${name}: ${describe(counts)}`;
-  appendFileSync(new URL("test-full.log", BUILD), `${line}\n`);
-  console.log(line);
+  // One short append a part: several test files run at once.
+  appendFileSync(STATE, `${JSON.stringify([key, counts])}\n`);
+  appendFileSync(new URL("test-full.log", BUILD), `${name}: ${describe(counts)}\n`);
   return counts;
+}
+
+/** Prints and logs what a whole sweep found: the last lines of the log. */
+export function sweepTotal(line: string): void {
+  console.log(line);
+  if (!FULL) return;
+  mkdirSync(BUILD, { recursive: true });
+  appendFileSync(new URL("test-full.log", BUILD), `TOTAL ${line}\n`);
 }
 
 /** `part` of `whole` in percent, for assertions on shares. */
@@ -62,12 +54,28 @@ function describe(counts: Counts): string {
     .join(", ");
 }
 
-function readDone(): Record<string, Counts> {
-  const file = new URL("test-full.json", BUILD);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, Counts>) : {};
+let doneParts: Map<string, Counts> | null = null;
+
+/** Parts that an earlier run finished; a line cut by an interrupt is a part to do again. */
+function finished(): Map<string, Counts> {
+  if (doneParts !== null) return doneParts;
+  doneParts = new Map();
+  if (!existsSync(STATE)) return doneParts;
+  for (const line of readFileSync(STATE, "utf8").split("\n")) {
+    try {
+      const [key, counts] = JSON.parse(line) as [string, Counts];
+      doneParts.set(key, counts);
+    } catch {
+      continue;
+    }
+  }
+  return doneParts;
 }
 
+let hashed: string | null = null;
+
 function sourcesHash(): string {
+  if (hashed !== null) return hashed;
   const hash = createHash("sha256");
   for (const root of [
     "../../src/base/",
@@ -81,5 +89,6 @@ function sourcesHash(): string {
       if (name.endsWith(".ts")) hash.update(name).update(readFileSync(new URL(name, folder)));
     }
   }
-  return hash.digest("hex").slice(0, 16);
+  hashed = hash.digest("hex").slice(0, 16);
+  return hashed;
 }
