@@ -145,7 +145,7 @@ function inWords(spec: AnySpec): string {
 
 function nameInWords(kind: NameKind, role: NameRole): string {
   const what = kind === "object" ? "name" : `\`${NAME_LETTERS[kind]}…\``;
-  return role === "uses" ? what : `${what} (${role})`;
+  return role === "uses" || role === "asks" ? what : `${what} (${role})`;
 }
 
 function integerInWords(unit: string, min: number): string {

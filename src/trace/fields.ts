@@ -15,8 +15,8 @@ export const NAME_LETTERS = {
 } as const;
 /** @public */
 export type NameKind = keyof typeof NAME_LETTERS;
-/** What an operation does to a name. @public */
-export type NameRole = "opens" | "closes" | "uses";
+/** What an operation does to a name; one it only asks about may be open or not. @public */
+export type NameRole = "opens" | "closes" | "uses" | "asks";
 
 /** Which words a map's keys are. `pages`: bands, `virtual` and `slots`. @public */
 export type KeyKind = "band" | "pages" | "request" | "component" | "purpose" | "word" | "any";

@@ -81,6 +81,7 @@ export class OpenNames {
     for (const { kind, role, name } of namesOf(operation)) {
       const isOpen = this.#open.has(name) || opening.has(name);
       const isClosed = this.#closed.has(name);
+      if (role === "asks") continue;
       if (role === "opens") {
         const isUsedUp = isClosed && kind !== "request";
         if (isOpen || isUsedUp) return { kind: "reused", name, what: kind };

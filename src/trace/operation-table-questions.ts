@@ -9,6 +9,7 @@ import {
   integer,
   list,
   map,
+  name,
   nullable,
   object,
   optional,
@@ -18,6 +19,7 @@ import {
 import { question } from "./operation-spec.js";
 import { DEMAND, KEY, PAGE_LISTS, REQ, SPAN } from "./vocabulary.js";
 
+const QUEUED = name("request", "asks"); // who waits has no row yet
 const FITS = object({ fits: BOOLEAN });
 
 /** @internal */
@@ -34,7 +36,7 @@ export const QUESTION_OPERATIONS: OperationGroup<
   "admit.pass": question("admit.pass", {
     doc: "Judges a queue in order: admit, a chunk, wait, or abort.",
     args: object({
-      queue: list(object({ req: REQ, key: optional(KEY), input: TOKENS, max_new: TOKENS })),
+      queue: list(object({ req: QUEUED, key: optional(KEY), input: TOKENS, max_new: TOKENS })),
       chunk: optional(TOKENS),
       reserve: optional(DEMAND),
     }),

@@ -12,7 +12,7 @@ export function firstUnopenedName(
   for (const [index, { operation }] of ops.entries()) {
     const uses = namesOf(operation);
     for (const use of uses) {
-      if (use.role === "opens" || opened.has(use.name)) continue;
+      if (use.role === "opens" || use.role === "asks" || opened.has(use.name)) continue;
       const nearest = nearestWord(use.name, opened);
       const hint = nearest === null ? "" : `; did you mean "${nearest}"?`;
       const message = `${operation.op}: no earlier operation opens the ${use.kind} "${use.name}"${hint}`;

@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Answer, DirectConfig, KvOperation } from "../../src/base/operations.js";
+import type { Answer, KvOperation, RunConfig } from "../../src/base/operations.js";
 import type { State } from "../../src/base/state.js";
+import { PLAN_RULES } from "../../src/kv/plan/refusals.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import {
   firstLedgerRecord,
@@ -56,12 +57,12 @@ function firstFault(
 
 describe.each(RUNS)("$scenario.name on $name", (run) => {
   test("passes on the allocator", () => {
-    const config = run.scenario.configs.find(([name]) => name === run.name)?.[1] as DirectConfig;
+    const config = run.scenario.configs.find(([name]) => name === run.name)?.[1] as RunConfig;
     const storage = new KVStorage(config, { digestDepth: null });
     const fault = firstFault(
       run,
       (operation) => storage.apply(operation),
-      () => storage.state(),
+      () => (storage.direct === null ? null : storage.state()), // refused at boot: no state
     );
     expect(fault).toBeNull();
   });
@@ -77,21 +78,54 @@ describe.each(RUNS)("$scenario.name on $name", (run) => {
   });
 });
 
+/** What boot is refused as, by a scenario that expects it to be; null where it boots. */
+function refusedAtBoot({ ops }: (typeof SCENARIOS)[number]): string | null {
+  const refusal = ops[0]?.expect?.err as { code: string; rule?: string } | undefined;
+  return refusal === undefined ? null : (refusal.rule ?? refusal.code);
+}
+
+test("each refusal of plan, sizing and start-up has a scenario that states its rule", () => {
+  const stated = new Set<unknown>(SCENARIOS.map(refusedAtBoot));
+  for (const { ops } of SCENARIOS) {
+    for (const { expect: expected } of ops) {
+      const refusal = expected?.err as { code?: string; rule?: string } | undefined;
+      stated.add(refusal?.rule ?? refusal?.code);
+    }
+  }
+  for (const rule of [...PLAN_RULES, "refused_floor", "refused_backing"]) {
+    expect(stated, rule).toContain(rule);
+  }
+});
+
 test("which configurations each scenario runs on", () => {
-  const table = SCENARIOS.map(({ name, configs }) => [name, ...configs.map(([config]) => config)]);
+  const booting = SCENARIOS.filter((scenario) => refusedAtBoot(scenario) === null);
+  const table = booting.map(({ name, configs }) => [name, ...configs.map(([config]) => config)]);
   expect(table).toEqual([
+    ["boot_floor_met_exactly", null],
     ["byte_changes_sides", "full+state/p16"],
+    ["chunks_end_on_the_grid", null],
     ["deferred_free_keeps_order", "full+window/p1"],
     ["double_free_plain_and_grouped", "full+window/p1", "full+window/p4"],
     ["fill_to_the_last_page", null],
     ["flush_comes_to_rest", null],
+    ["growth_fails_halfway", "full+state/p1"],
     ["ids_first_in_first_out", null],
     ["move_cap_respected", null],
+    ["one_page_less_and_it_never_fits", null],
     ["pending_counts_as_free", null],
     ["refused_take_changes_nothing", "full+window/p1"],
+    ["reuse_does_not_drift", null],
     ["settled_then_pending_again", null],
+    ["stages_must_agree", "full+state/p1"],
     ["state_slots_exhausted", "full+state/p1", "full+state/p16"],
+    ["state_slots_ignore_the_page_size"].concat([
+      "full+state/p1",
+      "full+state/p4",
+      "full+state/p16",
+      "full+state/p64",
+    ]),
     ["vacated_source_under_reader", null],
+    ["what_never_fits_is_told_at_once", null],
     ["window_retirement_numbers", null],
   ]);
 });
@@ -181,7 +215,7 @@ describe("the drain", () => {
 });
 
 describe("states that are not at rest", () => {
-  const config = SCENARIOS.flatMap(({ configs }) => configs)[0]?.[1] as DirectConfig;
+  const config = SCENARIOS.find(({ name }) => name === "byte_changes_sides")!.configs[0]![1];
   const fresh = (): State => {
     const storage = new KVStorage(config, { digestDepth: null });
     storage.apply({ op: "boot", args: {} });
