@@ -129,4 +129,6 @@ const before = performance.now();
 const events = await ready.work();
 const seconds = (performance.now() - before) / 1000;
 const rssBytes = process.resourceUsage().maxRSS * 1024;
-console.log(JSON.stringify({ seconds, events, rssBytes }));
+const { user, system } = process.cpuUsage();
+const cpuSeconds = (user + system) / 1e6; // of the whole process
+console.log(JSON.stringify({ seconds, cpuSeconds, events, rssBytes }));
