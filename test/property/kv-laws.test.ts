@@ -2,76 +2,19 @@
 // The allocator runs on the model device, so every page an operation touches is verified as well.
 import { expect, test } from "vitest";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../../src/base/operations.js";
-import { countOf } from "../../src/base/extents.js";
 import type { BandState, State } from "../../src/base/state.js";
 import { ModelDevice } from "../../src/device/model.js";
 import { chainConfig } from "../../src/kv/config.js";
 import { KvCore } from "../../src/kv/core.js";
 import { idleViolations } from "../../src/kv/operations/idle.js";
-import { loadState } from "../../src/kv/state-io.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { type Layout, LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
 import { type Counts, seedsOf, share, sweepPart, sweepTotal } from "./sweep.js";
+import { Truth } from "./truth.js";
 
 const SEEDS = 200;
 const OPERATIONS = 400;
-const NO_PARTS = { layout: false, deep: false };
-
-/** A take of the demand on a copy of the state: the step it took, or null when it is refused. */
-function takeOnCopy(
-  config: DirectConfig,
-  state: State,
-  demand: Record<string, number>,
-): string | null {
-  const core = new KvCore(config, chainConfig(config), NO_PARTS);
-  loadState(core, state);
-  const vector = core.chain.vector(demand);
-  const plan = core.chain.price(vector);
-  if (!("step" in plan)) return null;
-  const live = core.chain.bands.map((band) => band.live);
-  const taken = core.chain.take(vector, plan);
-  let below = 0;
-  for (const band of core.chain.bands) {
-    const pages = taken.pages[band.index]!;
-    expect(new Set(pages).size).toBe(vector[band.index]);
-    expect(band.live).toBe(live[band.index]! + pages.length);
-    expect(pages.every((page) => band.p2v[page] === 0)).toBe(true);
-    expect(
-      pages.every((page) => page >= band.spanFirst && page < band.spanFirst + band.spanCount),
-    ).toBe(true);
-    if (band.spanCount > 0)
-      expect(band.spanFirst * band.plan.page_bytes).toBeGreaterThanOrEqual(below);
-    if (band.spanCount > 0) below = (band.spanFirst + band.spanCount) * band.plan.page_bytes;
-  }
-  return taken.step;
-}
-
-/**
- * Whether any layout holds the live pages and the demand, worked out from the state alone: ends packed, floats packed
- * low one after the other. Each float then starts at the lowest page that any layout could give it.
- */
-function packs(boot: BootOk, state: State, demand: Record<string, number>): boolean {
-  let cursor = 0;
-  for (const [name, grid] of Object.entries(boot.bands)) {
-    const band = state[name] as BandState;
-    const wanted = demand[name] ?? 0;
-    const vacated = band.vacated.reduce((sum, entry) => sum + countOf(entry.pages), 0);
-    const isIdBand = name === "full" || name === "mamba";
-    if (isIdBand && wanted > countOf(band.free_ids)) return false;
-    if (wanted > 0 && band.live + vacated + wanted > grid.pages - grid.first_page) return false;
-    const pages = band.live + wanted;
-    if (grid.grow === "float" && pages === 0) continue;
-    let first = grid.first_page;
-    if (grid.grow === "down") first = grid.pages - pages;
-    if (grid.grow === "float")
-      first = Math.max(Math.ceil(cursor / grid.page_bytes), grid.first_page);
-    if (first * grid.page_bytes < cursor || first + pages > grid.pages) return false;
-    cursor = (first + pages) * grid.page_bytes;
-  }
-  return true;
-}
-
 function isQuestion(operation: KvOperation): boolean {
   return operation.op.startsWith("ask.") || operation.op === "check.idle";
 }
@@ -121,7 +64,9 @@ function runSeed(layout: Layout, pageSize: number, seed: number, counts: Counts)
     if (before !== null && boot !== null) {
       count("questions");
       const demand = (operation.args as { demand: Record<string, number> }).demand;
-      const tried = takeOnCopy(config, before, demand);
+      const truth = new Truth(config, boot, before);
+      const vector = Object.keys(boot.bands).map((name) => demand[name] ?? 0);
+      const tried = truth.take(vector);
       const said =
         operation.op === "ask.fits"
           ? (answer.ok as { fits: boolean }).fits
@@ -132,7 +77,7 @@ function runSeed(layout: Layout, pageSize: number, seed: number, counts: Counts)
       if (said) count("yes");
       // A no means that no layout exists at all; a yes by compaction means that one does.
       if (!said || tried !== "no_move")
-        expect(packs(boot, before, demand), `law 2: ${where(operation)}`).toBe(said);
+        expect(truth.packs(vector), `law 2: ${where(operation)}`).toBe(said);
     }
     const idle = storage.apply({ op: "check.idle", args: {} });
     expect((idle.ok as { violations: unknown[] }).violations, `law 4: ${where(operation)}`).toEqual(

@@ -165,7 +165,7 @@ class CorpusRun {
     const length = isIdle ? this.#prng.between(1, 4) : this.#prng.between(3, 6);
     return Array.from({ length }, (_, index) => {
       const part = this.#prng.pick(isIdle ? [1, 2, 3] : [2, 4, 8, 8]);
-      const isHuge = this.#prng.chance(1, 10);
+      const isHuge = this.#prng.chance(1, 7);
       const most = isHuge ? this.#config.row_tokens : Math.max(1, Math.floor(free / part));
       const input = 1 + this.#prng.below(most);
       return { req: `q${String(index)}`, input, max_new: this.#prng.below(1 + (input >> 1)) };
