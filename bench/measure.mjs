@@ -81,6 +81,30 @@ function stringify(file) {
   };
 }
 
+/** The checks of parsed lines alone; then again after every kind of operation went through the same code. */
+async function checks(file, mixedFile) {
+  const { countAllKeys, isPlainOpLine } = await import("../dist/trace/check.js");
+  const counted = (path) =>
+    parsedLines(path).map((line) => {
+      const whole = { kind: "op", ...line };
+      return [whole, countAllKeys(whole)];
+    });
+  const pass = (lines) => {
+    const before = performance.now();
+    for (const [line, keys] of lines)
+      if (!isPlainOpLine(line, keys, null)) throw new Error(`not plain: ${line.op}`);
+    return ((performance.now() - before) * 1000) / lines.length;
+  };
+  const best = (lines) => Math.min(pass(lines), pass(lines), pass(lines));
+  const lines = counted(file);
+  const few = best(lines);
+  const mixed = counted(mixedFile);
+  pass(mixed);
+  const many = best(lines);
+  const kinds = new Set(mixed.map(([line]) => line.op)).size;
+  return { work: () => ({ few, many, kinds }) };
+}
+
 // Up to 200,000 operations in memory, so that only the writing is timed.
 function parsedLines(file) {
   const fd = openSync(file, "r");
@@ -122,8 +146,9 @@ async function adapter(operations, window) {
 }
 
 const [what, ...rest] = process.argv.slice(2);
-const prepared = { bare, validate, replay, compare, write, stringify, adapter }[what];
-const startsLate = what === "write" || what === "stringify" || what === "adapter";
+const prepared = { bare, validate, replay, compare, checks, write, stringify, adapter }[what];
+const startsLate =
+  what === "checks" || what === "write" || what === "stringify" || what === "adapter";
 const ready = startsLate ? await prepared(...rest) : { work: () => prepared(...rest) };
 const before = performance.now();
 const events = await ready.work();

@@ -85,15 +85,21 @@ function verifyGoals(file, depth) {
     "<= 2.2x and >= 150k/s",
     isQuick,
   );
-  const validation = ((seconds.validate - seconds.bare) / events) * 1e6;
-  goal(
-    4,
-    "validation added to an event",
-    `${validation.toFixed(2)} us`,
-    "<= 1 us",
-    validation <= 1,
-  );
   return Math.max(...found.compare.map((m) => m.rssBytes));
+}
+
+function validationGoals(file) {
+  const mixed = join(folder, "mixed.jsonl");
+  const cli = new URL("../bin/unified-trace.js", import.meta.url).pathname;
+  const seeded = ["record", "--seeds", "0:20", "--ops", "400", "--impl", "self:none"];
+  const child = spawnSync(process.execPath, [cli, ...seeded, "--out", mixed], { encoding: "utf8" });
+  if (child.status !== 0) throw new Error(child.stderr);
+  const found = inTurn({ checks: () => measure("checks", file, mixed).events });
+  const few = median(found.checks.map((m) => m.few));
+  const many = median(found.checks.map((m) => m.many));
+  goal(4, "validation of a parsed event", `${few.toFixed(2)} us`, "<= 1 us", few <= 1);
+  const { kinds } = found.checks[0];
+  goal(4, `the same after ${kinds} kinds`, `${ratio(many / few)}x`, "<= 1.2x", many <= 1.2 * few);
 }
 
 function memoryGoals(peak) {
@@ -216,6 +222,7 @@ function everything() {
     peak = verifyGoals(file, depth);
   }
   memoryGoals(peak);
+  validationGoals(small);
   divergenceGoals();
   validatorGoal();
   recorderRows(goal);
