@@ -77,7 +77,9 @@ export function sameJson(left: unknown, right: unknown): boolean {
   if (left === null || right === null) return false;
   if (Array.isArray(left)) {
     if (!Array.isArray(right) || left.length !== right.length) return false;
-    for (let i = 0; i < left.length; i++) if (!sameJson(left[i], right[i])) return false;
+    for (let i = 0; i < left.length; i++) {
+      if (left[i] !== right[i] && !sameJson(left[i], right[i])) return false;
+    }
     return true;
   }
   if (Array.isArray(right)) return false;
@@ -86,8 +88,9 @@ export function sameJson(left: unknown, right: unknown): boolean {
   let keys = 0;
   for (const key in one) {
     keys += 1;
+    // most members are numbers or words: no call for those
     const member = other[key];
-    if (member === undefined || !sameJson(one[key], member)) return false;
+    if (member === undefined || (one[key] !== member && !sameJson(one[key], member))) return false;
   }
   for (const _key in other) keys -= 1;
   return keys === 0;
