@@ -4,6 +4,7 @@ import { CandidateError } from "../base/errors.js";
 import type { Answer, Operation } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import type { AdapterFailure, AdapterInfo, RunOpening } from "./adapter.js";
+import { tellingLine, withoutDeepFrames } from "./log-lines.js";
 import {
   encodeLine,
   encodeOpen,
@@ -319,19 +320,17 @@ export class ProtocolLink {
   }
 
   #withTail(failure: AdapterFailure): AdapterFailure {
-    const stderrTail = this.#transport.logTail();
+    const stderrTail = withoutDeepFrames(this.#transport.logTail());
     return stderrTail === "" ? failure : { ...failure, stderrTail };
   }
 
-  // Why there is no hello or no opened, with the last line of the log in the message and its tail as the cause.
+  // Why there is no hello or no opened, with the line of the log that names the cause.
   async #handshakeError(what: string): Promise<CandidateError> {
     await this.stop("kill");
     const { label } = this.#options;
     const tail = this.#transport.logTail().trim();
-    const said =
-      tail === ""
-        ? ""
-        : `; its log ends with: ${oneLine(tail.slice(tail.lastIndexOf("\n") + 1)).slice(0, 200)}`;
+    const line = oneLine(tellingLine(tail)).slice(0, 300);
+    const said = line === "" ? "" : `; its log says: ${line}`;
     const cause = tail === "" ? undefined : new Error(tail);
     if (this.#startProblem !== null) {
       return new CandidateError(

@@ -100,6 +100,19 @@ describe("a checkout", () => {
     return root;
   }
 
+  test.each([
+    ["a package", `import "no-such-package-anywhere";`, /Cannot find package/],
+    ["a part of the build", `import "../dist/gone.js";`, /Cannot find module.*gone\.js/],
+  ])("without %s says what is missing and what to run", async (_, source, missing) => {
+    const root = checkout("none", 0);
+    writeFileSync(join(root, "bin", "unified-trace.js"), source);
+    const error = await openAdapter(`checkout:${root}`).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "candidate_start", exitCode: 5 });
+    const { message } = error as Error;
+    expect(message).toMatch(missing);
+    expect(message).toMatch(/ERR_MODULE_NOT_FOUND.*"npm ci" and "npm run build"/);
+  });
+
   test("is started with `serve` and judged like any process", async () => {
     const adapter = await openAdapter(`checkout:${checkout("crash", 100)}`);
     await adapter.open(OPENING);

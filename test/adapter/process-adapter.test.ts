@@ -12,7 +12,7 @@ describe("the conversation around operations", () => {
     [
       "dies-at-hello",
       "candidate_handshake",
-      /exited with code 7; its log ends with: Error: no such device$/,
+      /exited with code 7; its log says: Error: no such device$/,
     ],
     ["rubbish-hello", "candidate_handshake", /not JSON: "Welcome!"/],
     ["wrong-hello", "candidate_handshake", /wrote "opened" where "hello" was due/],
