@@ -1,10 +1,10 @@
 // The text of a comparison: both sides, what was compared, every run's verdict, the earliest divergence in full, and one
 // summary line with what was really looked at.
 import type { CompareResult, RunComparison, SideInfo } from "../tools/outcome.js";
-import { divergenceSentence, divergenceText } from "./divergence-text.js";
+import { divergenceSentence, divergenceText, placeText } from "./divergence-text.js";
 import type { TextOptions } from "./divergence-text.js";
 import type { Palette } from "./palette.js";
-import { counted, grouped, revisionName } from "./words.js";
+import { counted, revisionName } from "./words.js";
 
 const RUN_LINES_MAX = 20;
 const IGNORED = "producer, created, note, message, mark lines, site, at_us, keys with x_";
@@ -88,8 +88,8 @@ function runLine(run: RunComparison, palette: Palette): string {
   const { divergence } = run;
   if (divergence !== null) {
     const agreed = `${counted(run.agreed, "operation")} agreed before it`;
-    const where = `operation ${grouped(divergence.n)} ${divergence.op} (${divergence.kind})`;
-    return `${palette.bad("divergent")}  ${run.run}: first at ${where}; ${agreed}`;
+    const where = `${placeText(divergence)}, ${divergence.kind}`;
+    return `${palette.bad("divergent")}  ${run.run}: first ${where}; ${agreed}`;
   }
   const note = run.note === null ? "" : `: ${run.note}`;
   const paint = run.verdict === "equal" ? palette.good : palette.warn;
@@ -129,7 +129,7 @@ function summary(result: CompareResult, palette: Palette): string {
       const where =
         divergence === null || first === null
           ? ""
-          : ` at operation ${grouped(first.n)} (${divergence.op}) of run ${first.run}: ${divergenceSentence(divergence)}`;
+          : ` ${placeText(divergence)} of run ${first.run}: ${divergenceSentence(divergence)}`;
       return `${palette.bad(`divergent${where}`)}; ${tail}`;
     }
     case "incomplete":

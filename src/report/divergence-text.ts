@@ -51,6 +51,14 @@ export function divergenceSentence(divergence: Divergence): string {
   }
 }
 
+/** `at operation 41 (tokens.decode)`, `after operation 41 (tokens.decode)`. @public */
+export function placeText({ n, op, place, failure }: Divergence): string {
+  const where = `operation ${grouped(n)}`;
+  if (place === "before") return `before ${where}`;
+  if (place === "at" || failure === null) return `${place} ${where} (${op})`;
+  return `after the last operation, ${grouped(n)} (${op})`;
+}
+
 // The last words of the paths that differ: `full`, `virtual and full`.
 function differingFields({ fields }: Divergence): string {
   const names = new Set<string>();
@@ -67,10 +75,12 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
   const { divergence } = run;
   if (divergence === null) return [];
   const { palette, verbose } = options;
-  const { n, op, args, kind } = divergence;
+  const { args, kind, op, n } = divergence;
+  const place =
+    divergence.place === "at" ? `operation ${grouped(n)}: ${op}` : placeText(divergence);
   const argsText = shortened(valueText(args), verbose ? Infinity : ARGS_MAX);
   return [
-    palette.bold(`run ${run.run}, operation ${grouped(n)}: ${op} (kind: ${kind})`),
+    palette.bold(`run ${run.run}, ${place} (kind: ${kind})`),
     `  what happened  ${palette.bad(divergenceSentence(divergence))}`,
     ...(argsText === "nothing" ? [] : [`  asked          ${op}  ${argsText}`]),
     ...answerLines(divergence, options),
@@ -85,7 +95,8 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
 }
 
 function answerLines(divergence: Divergence, options: TextOptions): string[] {
-  const { base, candidate, kind } = divergence;
+  const { base, candidate, kind, place } = divergence;
+  if (place !== "at") return []; // no operation whose answers differ
   // Two sides as printed always differ: an answer that is the same stands there once.
   const isSameAnswer = base !== null && candidate !== null && kind === "state";
   const isSameResult = base !== null && candidate !== null && kind === "effect";
@@ -163,9 +174,11 @@ function stateLines({ components }: Divergence, palette: Palette): string[] {
 }
 
 function agreeLines(run: RunComparison, divergence: Divergence): string[] {
-  const lines = [`  still agrees   ${agreedBefore(run)}`];
-  const { base, candidate } = divergence;
-  const here = agreeingFields(base, candidate);
+  const label = divergence.failure === null ? "still agrees " : "agreed before";
+  const lines = [`  ${label}  ${agreedBefore(run)}`];
+  const { base, candidate, kind } = divergence;
+  const isSameOperation = kind !== "missing operation" && kind !== "extra operation";
+  const here = isSameOperation ? agreeingFields(base, candidate) : [];
   if (here.length > 0) {
     const more = here.length - AGREEING_MAX;
     const shown = here.slice(0, AGREEING_MAX);
@@ -180,7 +193,10 @@ function agreeLines(run: RunComparison, divergence: Divergence): string[] {
 }
 
 function agreedBefore(run: RunComparison): string {
-  if (run.agreed === 0) return "nothing: the first operation already differs";
+  if (run.agreed === 0) {
+    const isBroken = run.divergence !== null && run.divergence.failure !== null;
+    return `nothing: the first operation ${isBroken ? "has no answer" : "already differs"}`;
+  }
   const all = run.agreed === 1 ? "the 1 operation" : `all ${counted(run.agreed, "operation")}`;
   const refusals =
     run.agreedRefusals === 0

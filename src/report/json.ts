@@ -88,6 +88,7 @@ function divergenceJson(divergence: Divergence): unknown {
   return {
     n: divergence.n,
     op: divergence.op,
+    place: divergence.place,
     args: divergence.args,
     kind: divergence.kind,
     component: divergence.components[0]?.component ?? null,

@@ -108,7 +108,10 @@ export class ResultList {
       differences: sides.differences,
       runs,
       first: earliest(runs),
-      operations: sum(runs, ({ agreed, divergence }) => agreed + (divergence === null ? 0 : 1)),
+      operations: sum(
+        runs,
+        ({ agreed, divergence }) => agreed + (divergence?.place === "at" ? 1 : 0),
+      ),
       skipped: sum(runs, ({ skipped }) => skipped),
       hidden: 0,
       unread: sides.isUnread,

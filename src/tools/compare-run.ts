@@ -14,6 +14,8 @@ import type {
 
 const FIELDS_MAX = 200; // differing fields kept of one operation
 const OPENED_MAX = 65_536; // request names remembered, as the format says of readers
+// Both sides answered the operation: only then is there a state after it on both.
+const ANSWERED: ReadonlySet<DivergenceKind> = new Set(["result", "refusal", "effect", "state"]);
 
 /** What both sides can tell, and therefore what is compared. @internal */
 export interface ComparedParts {
@@ -85,9 +87,16 @@ export class RunComparer {
     this.divergence = this.#report(line, failure.kind, { base: answer, failure });
   }
 
-  /** The candidate broke after it had answered (at the end of the run, or when asked for its state). */
+  /** The candidate broke after it had answered operation `n`, the last of the run. */
   breakAfter(n: number, op: string, failure: AdapterFailure): void {
-    this.divergence = this.#report({ n, op, args: {} }, failure.kind, { failure });
+    const place = "after";
+    this.divergence = this.#report({ n, op, args: {} }, failure.kind, { failure, place });
+  }
+
+  /** The candidate refused the run before its first operation, `n`. */
+  breakBefore(n: number, failure: AdapterFailure): void {
+    const place = "before";
+    this.divergence = this.#report({ n, op: "boot", args: {} }, failure.kind, { failure, place });
   }
 
   /** One side did something else, or nothing, at this place. */
@@ -108,7 +117,7 @@ export class RunComparer {
 
   /** A difference that shows in something else than an answer: a full state, the digest at the end of a run. */
   differInState(n: number, op: string, fields: readonly FieldDifference[]): void {
-    this.divergence = this.#report({ n, op, args: {} }, "state", { fields });
+    this.divergence = this.#report({ n, op, args: {} }, "state", { fields, place: "after" });
   }
 
   /** Leaves an operation out that the candidate does not answer. */
@@ -190,20 +199,23 @@ export class RunComparer {
       readonly candidate?: Answer | null;
       readonly fields?: readonly FieldDifference[];
       readonly failure?: AdapterFailure;
+      readonly place?: Divergence["place"];
     },
   ): Divergence {
-    const components = this.parts.digest ? this.#digests.differences() : [];
+    const hasStates = this.parts.digest && ANSWERED.has(kind);
+    const components = hasStates ? this.#digests.differences() : [];
     const { n, op, args } = line;
     return {
       n,
       op,
+      place: sides.place ?? "at",
       args,
       kind,
       base: sides.base ?? null,
       candidate: sides.candidate ?? null,
       fields: sides.fields ?? [],
       components,
-      agreeing: this.parts.digest ? this.#digests.agreeing() : [],
+      agreeing: hasStates ? this.#digests.agreeing() : [],
       failure: sides.failure ?? null,
       // Digests are compared after every operation, so the first that differ name the operation that parted.
       cause: components.length > 0 ? { n, op } : null,

@@ -187,7 +187,7 @@ class TraceComparison {
       if (!(thrown instanceof CandidateError) || this.#results.isEmpty) throw thrown;
       // It opened runs before: refusing this one is a finding.
       const failure = { kind: "protocol" as const, message: thrown.message };
-      comparer.breakAfter(line.starts_at ?? 0, "boot", failure);
+      comparer.breakBefore(line.starts_at ?? 0, failure);
       await this.#candidate.dispose();
     }
   }

@@ -77,13 +77,16 @@ export interface ComponentDifference {
 export interface Divergence {
   readonly n: number;
   readonly op: string;
+  // "after": everything up to `n` was answered the same, and what differs shows later (a crash at the end of a run, a
+  // full state, the digest at the end); "before": the run was refused before its first operation.
+  readonly place: "at" | "after" | "before";
   readonly args: unknown;
   readonly kind: DivergenceKind;
   readonly base: Answer | null;
   readonly candidate: Answer | null;
   readonly fields: readonly FieldDifference[];
   readonly components: readonly ComponentDifference[]; // in the order of the digest
-  readonly agreeing: readonly string[]; // components whose digests are the same; empty without digests
+  readonly agreeing: readonly string[]; // components whose digests are the same; empty without digests or answer
   readonly failure: AdapterFailure | null; // crash, hang, protocol, invariant
   readonly cause: { readonly n: number; readonly op: string } | null; // null where no digests tell
   readonly before: readonly AnsweredOperation[]; // the last operations that agreed, oldest first

@@ -28,6 +28,7 @@ const side: SideInfo = {
   },
 };
 const divergence: Divergence = {
+  place: "at",
   ...{ n: 41, op: "tokens.decode", args: { batch: [{ req: "r1", len: 17 }] }, kind: "result" },
   base: { ok: { pages: { r1: { virtual: [[4, 1]], full: [[12, 1]] } }, step: "no_move" } },
   candidate: { ok: { pages: { r1: { virtual: [[4, 1]], full: [[15, 1]] } }, step: "no_move" } },
