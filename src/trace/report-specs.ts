@@ -18,12 +18,19 @@ import {
 } from "./fields.js";
 
 const SIDE = openObject({ name: text() }, ANYTHING);
-const FIELD = object({ path: text(), base: optional(ANYTHING), candidate: optional(ANYTHING) });
+// A side that has nothing there is null, and `absent` names it.
+const FIELD = object({
+  path: text(),
+  base: ANYTHING,
+  candidate: ANYTHING,
+  absent: optional(word("base", "candidate")),
+});
 const POINT = object({ n: COUNT, op: text() });
 const DIVERGENCE = openObject(
   {
     n: COUNT,
     op: nullable(text()),
+    place: word("at", "after", "before"),
     kind: word(
       "result",
       "refusal",
@@ -39,8 +46,8 @@ const DIVERGENCE = openObject(
     component: nullable(text()),
     fields: list(FIELD),
     cause: nullable(POINT),
-    recovers: nullable(either(BOOLEAN, COUNT)),
-    holds: list(text()),
+    recovers: nullable(either(BOOLEAN, COUNT)), // null: not determined
+    holds: nullable(list(text())), // null: not determined
   },
   ANYTHING,
 );
@@ -61,7 +68,7 @@ export const COMPARE_REPORT: AnySpec = openObject(
     command: word("compare"),
     verdict: word("equal", "agree", "divergent", "incomplete", "invalid", "flaky"),
     mode: word("exact", "renamed", "placement-free", "decisions", "quiescent"),
-    base: SIDE,
+    base: nullable(SIDE), // null: nothing could be read of it
     candidates: list(SIDE),
     runs: list(RUN),
     first: either(NULL, object({ run: text(), n: COUNT })),
@@ -75,7 +82,7 @@ const SCENARIO_RESULT = openObject(
   {
     name: text(),
     config: nullable(text()),
-    file: text(),
+    file: nullable(text()), // null: a workload, which stands in no scenario file
     verdict: word("passed", "failed", "invalid", "incomplete"),
     n: optional(nullable(COUNT)),
     message: optional(nullable(text())),
