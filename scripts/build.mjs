@@ -44,6 +44,7 @@ function copyDeclarations() {
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 const generator = join(root, "scripts", "generate-schemas.mjs");
 
+rmSync(join(dist, "revision.json"), { force: true }); // of a package that was made before
 if (runNode(tsc, "-p", "tsconfig.json")) {
   dropOrphans();
   copyDeclarations();

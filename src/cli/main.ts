@@ -70,5 +70,5 @@ function asUsageError(error: CommanderError): UsageError {
 async function versionLine(): Promise<string> {
   const { revision, dirty } = await readRevision();
   const commit = revision === null ? "revision unknown" : `revision ${revision}`;
-  return `unified-trace ${packageVersion()} (${commit}${dirty ? ", with local changes" : ""})`;
+  return `unified-trace ${packageVersion()} (${commit}${dirty === true ? ", with local changes" : ""})`;
 }

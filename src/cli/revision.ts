@@ -1,7 +1,7 @@
-// The commit of this checkout and whether its tracked files were changed. Null where the package is not the top folder
-// of a git checkout (installed from a registry, unpacked from an archive) or where git is missing.
+// The commit of this checkout and whether its tracked files were changed: what git says, in a package what was written
+// into it when it was packed. Null in an archive without git, and where git is missing.
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "./place.js";
 
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 5000;
 /** @internal */
 export interface Revision {
   readonly revision: string | null; // full commit hash
-  readonly dirty: boolean; // tracked files differ from the commit
+  readonly dirty: boolean | null; // tracked files differ from the commit; null: not known
 }
 
 let known: Promise<Revision> | undefined;
@@ -21,15 +21,30 @@ export function readRevision(): Promise<Revision> {
   return known;
 }
 
-async function readFrom(root: string): Promise<Revision> {
-  const unknown = { revision: null, dirty: false };
+const UNKNOWN: Revision = { revision: null, dirty: null };
+const COMMIT = /^[0-9a-f]{40,64}$/;
+
+/** The revision of the package in `root`; never fails. @internal */
+export async function readFrom(root: string): Promise<Revision> {
   // Only a checkout of its own counts: inside someone's node_modules git would name their commit.
-  if (!existsSync(join(root, ".git"))) return unknown;
+  if (!existsSync(join(root, ".git"))) return packedRevision(root);
   const words = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"];
   const lines = (await git(root, words))?.split("\n") ?? [];
   const revision = /^# branch\.oid ([0-9a-f]{40,64})$/m.exec(lines.join("\n"))?.[1];
-  if (revision === undefined) return unknown;
+  if (revision === undefined) return UNKNOWN;
   return { revision, dirty: lines.some((line) => line !== "" && !line.startsWith("#")) };
+}
+
+// Written by scripts/pack-revision.mjs.
+function packedRevision(root: string): Revision {
+  try {
+    const packed = JSON.parse(readFileSync(join(root, "dist", "revision.json"), "utf8")) as unknown;
+    const { revision, dirty } = packed as Readonly<Record<string, unknown>>;
+    if (typeof revision !== "string" || !COMMIT.test(revision)) return UNKNOWN;
+    return { revision, dirty: typeof dirty === "boolean" ? dirty : null };
+  } catch {
+    return UNKNOWN; // not made by npm pack
+  }
 }
 
 function git(root: string, words: readonly string[]): Promise<string | null> {

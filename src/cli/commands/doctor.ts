@@ -55,7 +55,7 @@ async function examine(): Promise<Finding[]> {
 async function packageFinding(): Promise<Finding> {
   const { revision, dirty } = await readRevision();
   const commit = revision ?? "revision unknown (no git checkout, or git is missing)";
-  const text = `unified-trace ${packageVersion()}, ${commit}${dirty ? ", with local changes" : ""}`;
+  const text = `unified-trace ${packageVersion()}, ${commit}${dirty === true ? ", with local changes" : ""}`;
   return { what: "package", state: "there", text, advice: null };
 }
 
