@@ -3,9 +3,10 @@
 import { CommanderError } from "commander";
 import { UsageError } from "../base/errors.js";
 import { EXIT } from "../base/exit-codes.js";
+import { nearestWord } from "../base/nearest.js";
 import { reportFailure } from "./failure.js";
 import { packageVersion } from "./place.js";
-import { buildProgram } from "./program.js";
+import { buildProgram, COMMAND_NAMES } from "./program.js";
 import { readRevision } from "./revision.js";
 import { Session } from "./session.js";
 
@@ -43,6 +44,7 @@ async function runWords(words: readonly string[], session: Session): Promise<num
     session.print(await versionLine());
     return EXIT.ok;
   }
+  if (words[0] === "help") refuseUnknownCommand(words[1]);
   // Git answers while the command's code is loaded.
   if (NAMING_COMMANDS.has(words[0] ?? "")) void readRevision();
   const outcome = { exitCode: EXIT.ok as number };
@@ -59,6 +61,16 @@ async function runWords(words: readonly string[], session: Session): Promise<num
     return EXIT.usage;
   }
   return outcome.exitCode;
+}
+
+// Commander answers `help` of an unknown command with the help of all.
+function refuseUnknownCommand(name: string | undefined): void {
+  if (name === undefined || name === "help" || name.startsWith("-") || COMMAND_NAMES.includes(name))
+    return;
+  const nearest = nearestWord(name, COMMAND_NAMES);
+  const meant =
+    nearest === null ? `one of ${COMMAND_NAMES.join(", ")}` : `did you mean ${nearest}?`;
+  throw new UsageError(`unknown command '${name}': ${meant} (see --help)`);
 }
 
 /** Commander says `error: …` and puts its suggestion on a second line; here it is one line. */

@@ -92,6 +92,9 @@ const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
+/** The names of all commands. @internal */
+export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+
 /**
  * Builds the program.
  * @param words - the command line; commands that it names are loaded

@@ -49,7 +49,7 @@ export function addSelectionFlags(command: Command): Command {
     .option("--ops <n>", "operations of a seeded run", wholeNumber("--ops", 1, 100_000_000), 200)
     .option(
       "--weights <name>",
-      "which operations are how likely",
+      `which operations are how likely: ${WEIGHT_NAMES.join(", ")}`,
       oneOf("--weights", WEIGHT_NAMES),
       "default",
     )

@@ -112,7 +112,10 @@ export class LineParser {
     if (version !== null) throw this.error("trace_version", version, number);
     const context = inspectContext(words, this.#options.lenient);
     const problem = inspectLine(kind, line, context);
-    if (problem !== null) throw this.error("trace_schema", problem.message, number, problem);
+    if (problem !== null) {
+      const message = withDigitsOf(text, problem.message);
+      throw this.error("trace_schema", message, number, problem);
+    }
     this.tally.ignoredKeys += context.ignoredKeys;
     this.tally.extensionKeys += context.extensionKeys;
     // the inspection has checked every field
@@ -173,6 +176,15 @@ function inspectRun(line: Bag, context: InspectContext): Problem | null {
     configProblem(config, "/config") ??
     (derived === undefined ? null : configProblem(derived, "/derived"))
   );
+}
+
+// A number that lost digits when it was parsed is quoted as it stands in the line.
+function withDigitsOf(text: string, message: string): string {
+  const parsed = /^number beyond 2\^53: (\S+)$/.exec(message)?.[1];
+  if (parsed === undefined) return message;
+  const numbers = text.match(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g) ?? [];
+  const written = numbers.find((token) => String(Number(token)) === parsed);
+  return written === undefined ? message : message.replace(parsed, () => written.slice(0, 80));
 }
 
 function notJson(text: string): string {

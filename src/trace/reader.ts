@@ -198,7 +198,10 @@ class FileTraceReader implements TraceReader {
       throw new InputError("trace_not_json", message, where);
     }
     if (first === 0x1f && second === 0x8b) {
-      const message = "is compressed with gzip: its name must end in .gz";
+      const message =
+        this.path === "-"
+          ? "is compressed with gzip: unpack it first (gunzip -c FILE.gz | …), or name the .gz file"
+          : "is compressed with gzip: its name must end in .gz";
       throw new InputError("trace_not_json", message, where);
     }
   }

@@ -53,6 +53,12 @@ function readText(file: string): string {
     const message = "begins with a byte order mark; save it as UTF-8 without one";
     throw new InputError("input_format", message, { file, line: 1 });
   }
+  const nul = bytes.indexOf(0);
+  if (nul >= 0) {
+    const line = bytes.subarray(0, nul).reduce((count, byte) => count + Number(byte === 0x0a), 1);
+    const column = nul - bytes.subarray(0, nul).lastIndexOf(0x0a);
+    throw new InputError("input_format", "holds a NUL byte", { file, line, column });
+  }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { WEIGHT_NAMES } from "../../src/workload/seeded.js";
 import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
 
 const COMMANDS = ["record", "compare", "replay", "run", "validate", "stats", "show"].concat([
@@ -32,6 +33,17 @@ describe.concurrent("help", () => {
     });
   }
 
+  test("help of a command is that command's", async () => {
+    const [asked, flag] = [await start(["help", "stats"]), await start(["stats", "--help"])];
+    expect(asked).toEqual(flag);
+    expect((await start(["help"])).code).toBe(0);
+  });
+
+  test("record names the values of --weights", async () => {
+    const { stdout } = await start(["record", "--help"]);
+    for (const name of WEIGHT_NAMES) expect(stdout).toMatch(new RegExp(`\\b${name}\\b`));
+  });
+
   test("--version gives version and revision", async () => {
     const { code, stdout } = await start(["--version"]);
     expect(stdout).toMatch(/^unified-trace \d+\.\d+\.\d+ \(revision .+\)\n$/);
@@ -57,6 +69,9 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
   );
   const wrong: readonly [words: readonly string[], message: RegExp][] = [
     [["recrod", "--out", "x"], /recrod.*record/],
+    [["help", "compar"], /compar.*compare/],
+    [["help", "nothing-like-it"], /record, compare/],
+    [["run", "base.jsonl"], /base\.jsonl.*trace.*replay --trace/],
     [["record", "--sede", "1:2", "--out", "x"], /--sede.*--seeds/],
     [["record", "--seeds", "5:5", "--out", "x"], /5:5/],
     [["record", "--seeds", "a:b", "--out", "x"], /a:b/],
@@ -222,6 +237,14 @@ describe("from end to end", () => {
     const missing = await start(["compare", "--trace", out, "--candidate", "cmd:no-such-program"]);
     expect(missing.code).toBe(5);
     expect(isOneLine(missing.stderr)).toBe(true);
+  });
+
+  test("where there is no folder scenarios, those of the package run, and it is said", async () => {
+    const { code, stdout, stderr } = await start(["run", "scenarios"]);
+    expect(stderr).toMatch(/no folder scenarios here.*\bscenarios\n$/);
+    expect(isOneLine(stderr)).toBe(true);
+    expect(stdout).toMatch(/^passed: /m);
+    expect(code).toBe(0);
   });
 
   test("colour only on request of a terminal: none in a pipe", async () => {

@@ -16,6 +16,7 @@ import type { CommandOutcome } from "../command.js";
 import { unknownWord } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
+import { inPackage } from "../place.js";
 import { addServingFlags, servingWorkloads } from "../selection.js";
 import type { ServingFlags } from "../selection.js";
 import type { Session } from "../session.js";
@@ -25,6 +26,7 @@ interface RunFlags extends ServingFlags, ImplementationFlags {
 }
 
 const CASES = "cases"; // saved failing cases, run first
+const SCENARIOS = "scenarios";
 const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
   passed: EXIT.ok,
   failed: EXIT.finding,
@@ -35,7 +37,8 @@ const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
 const HELP = `
 A scenario passes when every answer is what it expects, refusals and questions changed nothing, no
 page lost what was written to it, and what its "finally" says holds. Files of a folder named
-cases, and of ./cases where there is one, run first.
+cases, and of ./cases where there is one, run first. Where there is no folder scenarios, the word
+stands for the scenarios of this package.
 
 Examples:
   unified-trace run scenarios
@@ -87,10 +90,27 @@ function run(
   if (paths.length === 0) {
     throw new UsageError("nothing to run: name scenario files or folders, or --workload NAME:FILE");
   }
-  const scenarios = loadScenarios(withCasesFirst(paths));
+  const scenarios = loadScenarios(withCasesFirst(paths).map((path) => inPlace(path, session)));
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
   return runScenarios({ scenarios, start, config, ...control });
+}
+
+// Where the package is installed, `run scenarios` means the scenarios that came with it.
+function inPlace(path: string, session: Session): string {
+  if (/^(?:\.\/)?scenarios\/?$/.test(path) && !existsSync(path)) {
+    const own = inPackage(SCENARIOS);
+    session.note(
+      `unified-trace: no folder ${SCENARIOS} here: running those of the package, ${own}`,
+    );
+    return own;
+  }
+  if (path.endsWith(".jsonl") || path.endsWith(".jsonl.gz") || path.endsWith(".jsonl.zst")) {
+    throw new UsageError(
+      `${path} is named as a trace, not as a scenario: compare --trace or replay --trace run it`,
+    );
+  }
+  return path;
 }
 
 function withCasesFirst(paths: readonly string[]): string[] {

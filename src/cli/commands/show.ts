@@ -15,10 +15,10 @@ interface ShowFlags {
 }
 
 const HELP = `
-CONFIG is a preset (gpt-oss-120b, inkling, …), a .json file in the model form or in the direct form,
-or a name of scenarios/configs.json. A preset alone is planned for pages of 16 tokens, 16 GiB and 64
-requests; a file says what it wants. A configuration that boot would refuse is a finding: the rule
-and the reason are printed, exit code 1.
+CONFIG is a preset (such as gpt-oss-120b or inkling), a .json file in the model form or in the
+direct form, or a name of scenarios/configs.json. A preset alone is planned for pages of 16 tokens,
+16 GiB and 64 requests; a file says what it wants. A configuration that boot would refuse is a
+finding: the rule and the reason are printed, exit code 1.
 
 Examples:
   unified-trace show --plan gpt-oss-120b
