@@ -112,8 +112,8 @@ function fieldJson(field: FieldDifference): unknown {
   return absent === null ? sides : { ...sides, absent };
 }
 
-/** The document of `record`. @public */
-export function recordJson(result: RecordResult, out: string): unknown {
+/** The document of `record`; `partial` is the file of a failed one. @public */
+export function recordJson(result: RecordResult, out: string, partial: string | null): unknown {
   return {
     command: "record",
     verdict:
@@ -123,6 +123,7 @@ export function recordJson(result: RecordResult, out: string): unknown {
           ? "incomplete"
           : "recorded",
     out,
+    partial, // where a failed recording stands; `out` is then untouched
     runs: result.runs,
     operations: result.operations,
     refusals: result.refusals,

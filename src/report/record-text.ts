@@ -6,10 +6,11 @@ import { bytes, counted, grouped } from "./words.js";
 import { shortened } from "./words.js";
 import { valueText } from "./values.js";
 
-/** What was recorded; the last line is the summary. @public */
+/** What was recorded; the last line is the summary. `partial` is the file of a failed recording. @public */
 export function recordText(
   result: RecordResult,
   out: string,
+  partial: string | null,
   size: number,
   palette: Palette,
 ): string {
@@ -29,11 +30,17 @@ export function recordText(
       : palette.good(`recorded ${name}: ${numbers}`);
     return [...lines, last].join("\n");
   }
-  const { run, n, failure: broken } = failure;
+  const { run, n, place, failure: broken } = failure;
+  const where = `${place === "at" ? "at" : "after the last operation,"} ${place === "at" ? "operation " : ""}${grouped(n)}`;
   return [
     ...lines,
-    palette.bad(`${broken.kind} at operation ${grouped(n)} of run ${run}: ${broken.message}`),
-    `${name} ends there, inside that run; read it with --accept-truncated`,
+    palette.bad(`${broken.kind} ${where} of run ${run}: ${broken.message}`),
+    ...(partial === null
+      ? [`${name} ends inside that run`]
+      : [
+          `${out} was not written; what was recorded stands in ${partial}, which ends inside that run`,
+          "and is read with --accept-truncated",
+        ]),
     palette.bad(`failed: ${numbers} recorded before it`),
   ].join("\n");
 }

@@ -130,6 +130,7 @@ export interface RecordResult {
   readonly failure: {
     readonly run: string;
     readonly n: number;
+    readonly place: "at" | "after"; // after: operation `n` was the last and was answered
     readonly failure: AdapterFailure;
   } | null;
   readonly counters: Readonly<Record<string, number>>; // summed over workloads

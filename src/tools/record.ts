@@ -10,7 +10,7 @@ import type {
   RunConfig,
 } from "../base/operations.js";
 import { deriveConfig, isModelConfig } from "../kv/build.js";
-import type { Producer } from "../trace/lines.js";
+import { producerBlock } from "../trace/header.js";
 import type { TraceWriter } from "../trace/writer.js";
 import type { Workload } from "../workload/workload.js";
 import { Candidate, givesDepth } from "./candidate.js";
@@ -24,7 +24,6 @@ export interface RecordOptions extends ToolControl {
   readonly workloads: Iterable<Workload>;
   readonly start: StartAdapter;
   readonly writer: TraceWriter; // left open; the caller commits or aborts
-  readonly producer: Producer;
   readonly created?: string | null;
   readonly note?: string | null;
   readonly digestDepth: DigestDepth | null;
@@ -63,9 +62,14 @@ class Recording {
   }
 
   async run(): Promise<RecordResult> {
-    const { workloads, writer, producer, created, note } = this.#options;
-    await this.#candidate.ready(); // one that cannot be started leaves no file
-    writer.header(producer, { created: created ?? null, note: note ?? null });
+    const { workloads, writer, created, note } = this.#options;
+    const { info } = await this.#candidate.ready(); // one that cannot be started leaves no file
+    // The answers are the implementation's. Without a commit nothing is known that its sources could differ from.
+    const dirty = info.revision === null ? null : info.dirty;
+    writer.header(producerBlock(info.name, info.version, info.revision, dirty), {
+      created: created ?? null,
+      note: note ?? null,
+    });
     for (const workload of workloads) {
       await this.#record(workload);
       this.#pulse.runs += 1;
@@ -74,7 +78,8 @@ class Recording {
       }
       if (this.#failure !== null || writer.closed) break;
     }
-    if (this.#pulse.operations === 0) throw new UsageError("nothing was selected to record");
+    if (this.#pulse.operations === 0 && this.#failure === null)
+      throw new UsageError("nothing was selected to record");
     return {
       runs: this.#pulse.runs,
       operations: this.#pulse.operations,
@@ -103,7 +108,7 @@ class Recording {
     const count = await this.#operations(workload, adapter);
     if (count === null) return;
     const { digest, failure } = await this.#candidate.close();
-    if (failure !== null) this.#fail(run, count - 1, failure);
+    if (failure !== null) this.#fail(run, Math.max(0, count - 1), "after", failure);
     else writer.end(run, count, digest);
   }
 
@@ -127,7 +132,7 @@ class Recording {
       const { answers, failure } = await adapter.apply([step.operation]);
       const given = answers[0];
       if (given === undefined || failure !== null) {
-        this.#fail(workload.run, n, failure ?? NO_ANSWER);
+        this.#fail(workload.run, n, "at", failure ?? NO_ANSWER);
         return null;
       }
       this.#write(workload.run, n, step.operation, given);
@@ -166,9 +171,9 @@ class Recording {
     return adapter.info.digest;
   }
 
-  #fail(run: string, n: number, failure: AdapterFailure): void {
+  #fail(run: string, n: number, place: "at" | "after", failure: AdapterFailure): void {
     this.#pulse.throwIfInterrupted();
-    this.#failure = { run, n, failure };
+    this.#failure = { run, n, place, failure };
   }
 }
 

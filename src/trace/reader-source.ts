@@ -19,7 +19,7 @@ export function openSource(path: string, stdin: NodeJS.ReadableStream | undefine
     return new StreamSource(path, stdin);
   }
   const fd = openFile(path);
-  if (path.endsWith(".gz")) {
+  if (path.endsWith(".gz") || path.endsWith(".gz.partial")) {
     // without a final flush a cut file ends early instead of losing its last chunk to an error
     const finishFlush = zlib.constants.Z_SYNC_FLUSH;
     return new StreamSource(

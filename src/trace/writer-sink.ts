@@ -18,6 +18,8 @@ export interface ByteSink {
   write(bytes: Uint8Array): boolean;
   /** Finishes: the file gets its name. */
   commit(): void;
+  /** Finishes under a name of its own beside the final one and gives that; null where there are no names. */
+  commitPartial(): string | null;
   /** Gives up; leaves the file under the final name as it was. */
   abort(): void;
 }
@@ -113,6 +115,10 @@ class DescriptorSink implements ByteSink {
     if (this.#isOwned) closeSync(this.#fd);
     this.#isOwned = false;
   }
+  commitPartial(): null {
+    this.commit();
+    return null;
+  }
   abort(): void {
     this.commit(); // what has been written stays written
   }
@@ -149,11 +155,21 @@ class FileSink implements ByteSink {
   }
 
   commit(): void {
+    this.#finishAs(this.#target);
+  }
+
+  commitPartial(): string {
+    const beside = `${this.#target}.partial`;
+    this.#finishAs(beside);
+    return beside;
+  }
+
+  #finishAs(name: string): void {
     if (this.#fd === null) return;
     try {
       closeSync(this.#fd);
       this.#fd = null;
-      renameSync(this.#temporary, this.#target);
+      renameSync(this.#temporary, name);
     } catch (error) {
       this.abort();
       rmSync(this.#temporary, { force: true });
@@ -192,6 +208,9 @@ class GzipSink implements ByteSink {
   }
   commit(): void {
     this.#inner.commit();
+  }
+  commitPartial(): string | null {
+    return this.#inner.commitPartial();
   }
   abort(): void {
     this.#inner.abort();

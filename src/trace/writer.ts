@@ -31,7 +31,7 @@ export interface HeaderExtras {
 
 /**
  * All methods are synchronous. Operations and answers are written with their keys in the order in which they stand, so
- * their makers build them in canonical order. After `commit` or `abort` only these two may be called again. @public
+ * their makers build them in canonical order. After `commit`, `commitPartial` or `abort` only these may be called again. @public
  */
 export interface TraceWriter {
   readonly path: string;
@@ -51,6 +51,11 @@ export interface TraceWriter {
   flush(): void;
   /** Finishes the file and gives it its name. Throws `EnvironmentError` (`output_unwritable`). */
   commit(): void;
+  /**
+   * Finishes what ended early: the file under the final name stays as it was, and what was written stands beside it as
+   * `<path>.partial`. Gives that name, null where nothing has one (standard output, pipes). Throws `EnvironmentError`.
+   */
+  commitPartial(): string | null;
   /** Gives up: the file under the final name stays as it was. */
   abort(): void;
 }
@@ -148,6 +153,13 @@ class SinkTraceWriter implements TraceWriter {
     this.flush();
     this.#isOver = true;
     this.#sink.commit();
+  }
+
+  commitPartial(): string | null {
+    if (this.#isOver) return null;
+    this.flush();
+    this.#isOver = true;
+    return this.#sink.commitPartial();
   }
 
   abort(): void {

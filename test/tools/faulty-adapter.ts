@@ -112,7 +112,6 @@ export async function recorded(
     workloads,
     start: async () => adapter,
     writer,
-    producer: { name: "test", version: "1", revision: null, dirty: null },
     digestDepth: "layout",
   });
   writer.commit();

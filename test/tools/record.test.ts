@@ -2,6 +2,8 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { InProcessAdapter } from "../../src/adapter/in-process.js";
+import { PLAIN } from "../../src/report/palette.js";
+import { recordText } from "../../src/report/record-text.js";
 import { record } from "../../src/tools/record.js";
 import type { RecordOptions } from "../../src/tools/record.js";
 import { createTraceWriter } from "../../src/trace/writer.js";
@@ -18,15 +20,12 @@ import {
   seeds,
 } from "./faulty-adapter.js";
 
-const PRODUCER = { name: "test", version: "1", revision: null, dirty: null };
-
 function recordWith(
   options: Partial<RecordOptions> & Pick<RecordOptions, "writer">,
 ): ReturnType<typeof record> {
   return record({
     workloads: seeds(0, 2),
     start: async () => new InProcessAdapter({ device: "none" }),
-    producer: PRODUCER,
     digestDepth: "layout",
     ...options,
   });
@@ -130,4 +129,53 @@ test("digests of another depth than the implementation gives are recorded at its
   writer.commit();
   expect(shallow.openings.map(({ digestDepth }) => digestDepth)).toEqual(["light", "light"]);
   expect(readLines(path)[1]).toMatchObject({ kind: "run", digest_depth: "light" });
+});
+
+test("the first line names the implementation that answered, never who recorded it", async () => {
+  const said = { name: "other", version: "7.1", revision: "abc1234", dirty: true };
+  for (const [info, producer] of [
+    [said, said],
+    [
+      { ...said, revision: null, dirty: false },
+      { ...said, revision: null, dirty: null },
+    ],
+  ] as const) {
+    const other = new FaultyAdapter(right, null, info);
+    expect(readLines(await recorded(seeds(0, 1), other))[0]).toMatchObject({ producer });
+  }
+});
+
+test("a failure leaves the earlier file and puts what was recorded beside it", async () => {
+  for (const name of ["trace.jsonl", "trace.jsonl.gz"]) {
+    const path = freshPath(name);
+    writeFileSync(path, "what was there\n");
+    const writer = createTraceWriter(path);
+    const broken = new FaultyAdapter(at(7, () => ({ kind: "crash", message: "planted" })));
+    const result = await recordWith({ writer, start: async () => broken });
+    expect(result).toMatchObject({ operations: 7, failure: { n: 7, place: "at" } });
+    const partial = writer.commitPartial();
+    expect(partial).toBe(`${path}.partial`);
+    expect(readFileSync(path, "utf8")).toBe("what was there\n");
+    const read = await validateTrace(partial!, { acceptTruncated: true });
+    expect(read).toMatchObject({ operations: 7 });
+    const told = recordText(result, path, partial, writer.bytes, PLAIN);
+    expect(told).toContain(`${path} was not written`);
+    expect(told).toContain(partial);
+  }
+});
+
+test("a failure at the first operation, and one after the last, are told as what they are", async () => {
+  const first = new FaultyAdapter(at(0, () => ({ kind: "crash", message: "planted" })));
+  const at0 = await recordWith({
+    writer: createTraceWriter(freshPath()),
+    start: async () => first,
+  });
+  expect(at0.failure).toMatchObject({ n: 0, place: "at" });
+  const last = new FaultyAdapter(right);
+  last.close = async () => ({ digest: null, failure: { kind: "crash", message: "planted" } });
+  const after = await recordWith({
+    writer: createTraceWriter(freshPath()),
+    start: async () => last,
+  });
+  expect(after.failure).toMatchObject({ n: after.operations - 1, place: "after" });
 });

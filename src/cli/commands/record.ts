@@ -6,7 +6,6 @@ import type { DigestDepth } from "../../base/operations.js";
 import { recordJson } from "../../report/json.js";
 import { recordText } from "../../report/record-text.js";
 import { counted } from "../../report/words.js";
-import { producerBlock } from "../../trace/header.js";
 import { createTraceWriter } from "../../trace/writer.js";
 import type { TraceWriter } from "../../trace/writer.js";
 import { record, servedNothing } from "../../tools/record.js";
@@ -21,8 +20,6 @@ import {
   starterOf,
 } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
-import { packageVersion } from "../place.js";
-import { readRevision } from "../revision.js";
 import { addSelectionFlags, selectWorkloads } from "../selection.js";
 import type { SelectionFlags } from "../selection.js";
 import type { Session } from "../session.js";
@@ -40,7 +37,9 @@ interface RecordFlags extends SelectionFlags, ImplementationFlags {
 const HELP = `
 What is recorded: by default the runs are the product of seeds, page sizes and layouts; --scenario
 and --workload replace the seeds. The same flags on the same implementation give the same bytes.
-The file appears under its name only when it is complete.
+The file appears under its name only when it is complete: when the implementation breaks, an
+earlier file of that name stays, and what was recorded until then is written to FILE.partial.
+The first line says which implementation answered: its name, version and revision.
 
 Examples:
   unified-trace record --out base.jsonl
@@ -95,7 +94,6 @@ async function recordTrace(
   }
   const start = starterOf(flags.impl, flags);
   const workloads = await selectWorkloads(flags, command);
-  const { revision, dirty } = await readRevision();
   const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
   const writer = createTraceWriter(out, { crashSafe: flags.crashSafe === true });
   let result: RecordResult;
@@ -104,7 +102,6 @@ async function recordTrace(
       workloads,
       start,
       writer,
-      producer: producerBlock("unified-trace", packageVersion(), revision, dirty),
       created: flags.stamp === true ? new Date().toISOString() : null,
       note: flags.note ?? null,
       digestDepth: flags.digest === "none" ? null : flags.digest,
@@ -122,8 +119,10 @@ async function recordTrace(
     writer.abort();
     return EXIT.ok; // nobody reads any more
   }
-  writer.commit();
-  return print(result, out, writer, session);
+  let partial: string | null = null;
+  if (result.failure === null) writer.commit();
+  else partial = writer.commitPartial();
+  return print(result, out, partial, writer, session);
 }
 
 function tellInterrupt(out: string, writer: TraceWriter, session: Session): void {
@@ -131,9 +130,15 @@ function tellInterrupt(out: string, writer: TraceWriter, session: Session): void
   session.tellInterrupt(`after ${counted(writer.lines, "line")}; ${what}`);
 }
 
-function print(result: RecordResult, out: string, writer: TraceWriter, session: Session): number {
-  if (session.isJson) session.printJson(recordJson(result, out));
-  else session.say(recordText(result, out, writer.bytes, session.palette), out === "-");
+function print(
+  result: RecordResult,
+  out: string,
+  partial: string | null,
+  writer: TraceWriter,
+  session: Session,
+): number {
+  if (session.isJson) session.printJson(recordJson(result, out, partial));
+  else session.say(recordText(result, out, partial, writer.bytes, session.palette), out === "-");
   if (result.failure !== null) return EXIT.finding;
   return servedNothing(result.counters) ? EXIT.incomplete : EXIT.ok;
 }
