@@ -80,14 +80,27 @@ function explain(candidate) {
   say(
     `- What still agrees: all ${found.n} operations before it, that both sides grant this one, and in its`,
   );
+  say(`  answer everything but ${bands.join(" and ")}.`);
+  if (pagesOf(field.base) === pagesOf(field.candidate))
+    say(
+      "- Both hand out the same pages, only in another order: the one decision that was changed.",
+    );
   say(
-    `  answer everything but ${bands.join(" and ")}. No page is lost; only the order in which free pages are reused`,
+    "\nThe line under `reproduce` names base.jsonl, which is gone with the demo's folder. To try it, record",
   );
-  say("  differs, which is exactly the one decision that was changed.");
+  say("that file first: unified-trace record --out base.jsonl");
   return null;
 }
 
 const lastWord = ({ path }) => path.split("/").at(-1);
+
+/** Which pages a list names, whatever their order; as text, to compare. */
+function pagesOf(list) {
+  const pages = list.flatMap(([first, count]) =>
+    Array.from({ length: Math.abs(count) }, (_, i) => first + i * Math.sign(count)),
+  );
+  return JSON.stringify(pages.sort((a, b) => a - b));
+}
 
 /** `18 to 29 and 7 to 9`; a list of pages is pairs of [first, how many], counting downwards below zero. */
 function inWords(pages) {
