@@ -81,7 +81,7 @@ function explain(candidate) {
     `- What still agrees: all ${found.n} operations before it, that both sides grant this one, and in its`,
   );
   say(`  answer everything but ${bands.join(" and ")}.`);
-  if (pagesOf(field.base) === pagesOf(field.candidate))
+  if (isPageList(field.base) && pagesOf(field.base) === pagesOf(field.candidate))
     say(
       "- Both hand out the same pages, only in another order: the one decision that was changed.",
     );
@@ -93,9 +93,12 @@ function explain(candidate) {
 }
 
 const lastWord = ({ path }) => path.split("/").at(-1);
+const isPageList = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every(Array.isArray);
 
 /** Which pages a list names, whatever their order; as text, to compare. */
 function pagesOf(list) {
+  if (!isPageList(list)) return null;
   const pages = list.flatMap(([first, count]) =>
     Array.from({ length: Math.abs(count) }, (_, i) => first + i * Math.sign(count)),
   );
@@ -104,7 +107,7 @@ function pagesOf(list) {
 
 /** `18 to 29 and 7 to 9`; a list of pages is pairs of [first, how many], counting downwards below zero. */
 function inWords(pages) {
-  if (!Array.isArray(pages) || !pages.every(Array.isArray)) return JSON.stringify(pages);
+  if (!isPageList(pages)) return JSON.stringify(pages);
   const words = pages.map(([first, count]) => {
     if (count === 1) return String(first);
     return count > 0 ? `${first} to ${first + count - 1}` : `${first} down to ${first + count + 1}`;
