@@ -3,6 +3,7 @@
 import { UnifiedTraceError } from "../base/errors.js";
 import { EXIT } from "../base/exit-codes.js";
 import { errorJson } from "../report/json.js";
+import { visible } from "../report/words.js";
 import type { Session } from "./session.js";
 
 const DISK_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM"]);
@@ -73,5 +74,5 @@ function isAbort(thrown: unknown): boolean {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, "; ");
+  return visible(text.replaceAll(/\s*\n\s*/g, "; "));
 }

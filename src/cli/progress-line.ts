@@ -1,4 +1,6 @@
 // A progress line on standard error, on a terminal only, redrawn at most a few times a second.
+import { visible } from "../report/words.js";
+
 const REDRAW_MS = 120;
 
 /** One line that is redrawn in place; nothing at all where no terminal shows it. @internal */
@@ -21,7 +23,7 @@ export class ProgressLine {
     this.#drawnAt = now;
     this.#isDrawn = true;
     const width = Math.max(20, this.#stream.columns - 1);
-    this.#stream.write(`\r\u001b[2K${text.slice(0, width)}`);
+    this.#stream.write(`\r\u001b[2K${visible(text).slice(0, width)}`);
   }
 
   /** Takes the line away before something else is written. */

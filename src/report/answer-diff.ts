@@ -5,7 +5,7 @@ import type { Answer } from "../base/operations.js";
 import type { FieldDifference } from "../tools/outcome.js";
 import { answerLeaves, valueText } from "./values.js";
 import type { Leaf } from "./values.js";
-import { shortened } from "./words.js";
+import { shortened, visible } from "./words.js";
 
 /** One line of a diff. @public */
 export interface DiffLine {
@@ -74,7 +74,9 @@ function contrasted(left: Side, right: Side): [Side, Side] {
 /** The differing fields one by one, for what is no answer (states, operations). @public */
 export function fieldDiff(fields: readonly FieldDifference[], isWhole: boolean): DiffLine[] {
   const lines = fields.flatMap(({ path, base, candidate }): DiffLine[] => {
-    const [left, right] = visiblyDifferent(base, candidate).map((text) => `${path} ${text}`);
+    const [left, right] = visiblyDifferent(base, candidate).map(
+      (text) => `${visible(path)} ${text}`,
+    );
     const shown = isWhole ? [left, right] : contrasted(left, right);
     return [
       { sign: "-", text: shown[0] ?? "" },
@@ -103,7 +105,7 @@ export function visiblyDifferent(base: unknown, candidate: unknown): [string, st
   const right = valueText(candidate);
   if (left !== right) return [left, right];
   const json = (value: unknown): string =>
-    value === undefined ? "nothing" : JSON.stringify(value);
+    value === undefined ? "nothing" : visible(JSON.stringify(value));
   return [json(base), json(candidate)];
 }
 

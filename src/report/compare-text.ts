@@ -4,7 +4,7 @@ import type { CompareResult, RunComparison, SideInfo } from "../tools/outcome.js
 import { divergenceSentence, divergenceText, placeText } from "./divergence-text.js";
 import type { TextOptions } from "./divergence-text.js";
 import type { Palette } from "./palette.js";
-import { counted, revisionName } from "./words.js";
+import { counted, revisionName, visible } from "./words.js";
 
 const RUN_LINES_MAX = 20;
 const IGNORED = "producer, created, note, message, mark lines, site, at_us, keys with x_";
@@ -38,7 +38,7 @@ function headLines(result: CompareResult, { palette, trace }: CompareTextOptions
   }
   for (const { what, base: left, candidate: right, isLoss } of result.differences) {
     const note = isLoss ? "; therefore not compared" : "";
-    lines.push(`differs    ${what}: base ${left}, candidate ${right}${note}`);
+    lines.push(visible(`differs    ${what}: base ${left}, candidate ${right}${note}`));
   }
   lines.push(`compared   ${comparedParts(result)}`, `           not compared: ${IGNORED}`);
   return lines;
@@ -46,12 +46,12 @@ function headLines(result: CompareResult, { palette, trace }: CompareTextOptions
 
 function sideText(side: SideInfo): string {
   const words = [
-    `${side.name} ${side.version}`,
+    visible(`${side.name} ${side.version}`),
     revisionName(side.revision, side.dirty),
     ...(side.formatVersion === null ? [] : [`format version ${side.formatVersion}`]),
     side.digest === null ? "no digests" : `digests ${side.digest}`,
   ];
-  return `${side.spec}: ${words.join(", ")}`;
+  return `${visible(side.spec)}: ${words.join(", ")}`;
 }
 
 function comparedParts(result: CompareResult): string {
@@ -89,11 +89,11 @@ function runLine(run: RunComparison, palette: Palette): string {
   if (divergence !== null) {
     const agreed = `${counted(run.agreed, "operation")} agreed before it`;
     const where = `${placeText(divergence)}, ${divergence.kind}`;
-    return `${palette.bad("divergent")}  ${run.run}: first ${where}; ${agreed}`;
+    return `${palette.bad("divergent")}  ${visible(run.run)}: first ${where}; ${agreed}`;
   }
-  const note = run.note === null ? "" : `: ${run.note}`;
+  const note = run.note === null ? "" : `: ${visible(run.note)}`;
   const paint = run.verdict === "equal" ? palette.good : palette.warn;
-  return `${paint(run.verdict.padEnd(9))}  ${run.run}: ${counted(run.agreed, "operation")} agree${note}`;
+  return `${paint(run.verdict.padEnd(9))}  ${visible(run.run)}: ${counted(run.agreed, "operation")} agree${note}`;
 }
 
 function divergenceLines(result: CompareResult, options: TextOptions): string[] {
@@ -117,7 +117,7 @@ function summary(result: CompareResult, palette: Palette): string {
   const rest = [
     ...(result.skipped > 0 ? [`${counted(result.skipped, "operation")} skipped`] : []),
     ...(result.unread ? ["stopped at the first divergent run (--first)"] : []),
-    ...(result.error === null ? [] : [`ended early: ${result.error.describe()}`]),
+    ...(result.error === null ? [] : [`ended early: ${visible(result.error.describe())}`]),
   ];
   const tail = [looked, ...rest].join("; ");
   const { first } = result;
@@ -129,7 +129,7 @@ function summary(result: CompareResult, palette: Palette): string {
       const where =
         divergence === null || first === null
           ? ""
-          : ` ${placeText(divergence)} of run ${first.run}: ${divergenceSentence(divergence)}`;
+          : ` ${placeText(divergence)} of run ${visible(first.run)}: ${divergenceSentence(divergence)}`;
       return `${palette.bad(`divergent${where}`)}; ${tail}`;
     }
     case "incomplete":

@@ -4,7 +4,7 @@ import { agreeingFields, answerDiff, contrastedTexts, fieldDiff } from "./answer
 import type { DiffLine } from "./answer-diff.js";
 import type { Palette } from "./palette.js";
 import { answerText, effectsText, valueText } from "./values.js";
-import { counted, grouped, listed, shortened } from "./words.js";
+import { counted, grouped, listed, shortened, visible } from "./words.js";
 
 /** How much is printed. @public */
 export interface TextOptions {
@@ -34,16 +34,16 @@ export function divergenceSentence(divergence: Divergence): string {
       return components.length === 0
         ? "the same answers, but the states differ afterwards"
         : `the same answer and effects, but afterwards the state of ${listed(
-            components.map(({ component }) => component),
+            components.map(({ component }) => visible(component)),
           )} differs`;
     case "crash":
-      return `the candidate crashed: ${failure?.message ?? "no reason known"}`;
+      return `the candidate crashed: ${visible(failure?.message ?? "no reason known")}`;
     case "hang":
-      return `the candidate did not answer: ${failure?.message ?? "time is over"}`;
+      return `the candidate did not answer: ${visible(failure?.message ?? "time is over")}`;
     case "protocol":
-      return `the candidate broke the protocol: ${failure?.message ?? "no reason known"}`;
+      return `the candidate broke the protocol: ${visible(failure?.message ?? "no reason known")}`;
     case "invariant":
-      return `the candidate broke an invariant: ${failure?.message ?? "no reason known"}`;
+      return `the candidate broke an invariant: ${visible(failure?.message ?? "no reason known")}`;
     case "missing operation":
       return "the candidate's trace lacks this operation";
     case "extra operation":
@@ -55,15 +55,15 @@ export function divergenceSentence(divergence: Divergence): string {
 export function placeText({ n, op, place, failure }: Divergence): string {
   const where = `operation ${grouped(n)}`;
   if (place === "before") return `before ${where}`;
-  if (place === "at" || failure === null) return `${place} ${where} (${op})`;
-  return `after the last operation, ${grouped(n)} (${op})`;
+  if (place === "at" || failure === null) return `${place} ${where} (${visible(op)})`;
+  return `after the last operation, ${grouped(n)} (${visible(op)})`;
 }
 
 // The last words of the paths that differ: `full`, `virtual and full`.
 function differingFields({ fields }: Divergence): string {
   const names = new Set<string>();
   for (const { path } of fields) {
-    if (path.startsWith("/ok/")) names.add(path.slice(path.lastIndexOf("/") + 1));
+    if (path.startsWith("/ok/")) names.add(visible(path.slice(path.lastIndexOf("/") + 1)));
   }
   const shown = [...names].slice(0, NAMES_MAX);
   const more = names.size - shown.length;
@@ -77,12 +77,12 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
   const { palette, verbose } = options;
   const { args, kind, op, n } = divergence;
   const place =
-    divergence.place === "at" ? `operation ${grouped(n)}: ${op}` : placeText(divergence);
+    divergence.place === "at" ? `operation ${grouped(n)}: ${visible(op)}` : placeText(divergence);
   const argsText = shortened(valueText(args), verbose ? Infinity : ARGS_MAX);
   return [
-    palette.bold(`run ${run.run}, ${place} (kind: ${kind})`),
+    palette.bold(`run ${visible(run.run)}, ${place} (kind: ${kind})`),
     `  what happened  ${palette.bad(divergenceSentence(divergence))}`,
-    ...(argsText === "nothing" ? [] : [`  asked          ${op}  ${argsText}`]),
+    ...(argsText === "nothing" ? [] : [`  asked          ${visible(op)}  ${argsText}`]),
     ...answerLines(divergence, options),
     ...logLines(divergence, palette),
     ...differLines(divergence, options),
@@ -90,7 +90,9 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
     ...agreeLines(run, divergence),
     ...causeLines(divergence),
     ...historyLines(divergence.before, options),
-    ...(run.reproduce === null ? [] : ["  reproduce", `    ${palette.bold(run.reproduce)}`]),
+    ...(run.reproduce === null
+      ? []
+      : ["  reproduce", `    ${palette.bold(visible(run.reproduce))}`]),
   ];
 }
 
@@ -144,8 +146,8 @@ function sideLines(
 function logLines({ failure }: Divergence, palette: Palette): string[] {
   const tail = failure?.stderrTail?.trimEnd() ?? "";
   if (tail === "") return [];
-  const lines = tail.split("\n").slice(-8);
-  return ["  its last messages", ...lines.map((line) => palette.dim(`    ${line}`))];
+  const lines = tail.split(/\r?\n/).slice(-8);
+  return ["  its last messages", ...lines.map((line) => palette.dim(`    ${visible(line)}`))];
 }
 
 function differLines(divergence: Divergence, { palette, verbose }: TextOptions): string[] {
@@ -166,9 +168,9 @@ function stateLines({ components }: Divergence, palette: Palette): string[] {
   return [
     "  state after it (digests that differ)",
     ...components.map(({ component, base, candidate }) => {
-      const left = palette.base(base ?? "none");
-      const right = palette.candidate(candidate ?? "none");
-      return `    ${component.padEnd(12)} base ${left}  candidate ${right}`;
+      const left = palette.base(visible(base ?? "none"));
+      const right = palette.candidate(visible(candidate ?? "none"));
+      return `    ${visible(component).padEnd(12)} base ${left}  candidate ${right}`;
     }),
   ];
 }
@@ -187,7 +189,9 @@ function agreeLines(run: RunComparison, divergence: Divergence): string[] {
     lines.push(`                 in this operation: ${outcome} ${names}`);
   }
   if (divergence.agreeing.length > 0) {
-    lines.push(`                 state after it: the digests of ${listed(divergence.agreeing)}`);
+    lines.push(
+      `                 state after it: the digests of ${listed(divergence.agreeing.map(visible))}`,
+    );
   }
   return lines;
 }
@@ -210,7 +214,7 @@ function causeLines({ cause, n, before }: Divergence): string[] {
   const what =
     cause.n === n
       ? "this operation itself: before it the digest of every component was the same on both sides"
-      : `operation ${grouped(cause.n)} (${cause.op}): since then a component's digest differs`;
+      : `operation ${grouped(cause.n)} (${visible(cause.op)}): since then a component's digest differs`;
   return [`  cause          ${what}`];
 }
 
@@ -224,7 +228,7 @@ function historyLines(
     `  the last ${counted(before.length, "operation")} before it (the same on both sides)`,
     ...before.map(({ n, op, args, answer }) => {
       const asked = valueText(args);
-      const text = `${op}${asked === "nothing" ? "" : ` ${asked}`} → ${answerText(answer)}`;
+      const text = `${visible(op)}${asked === "nothing" ? "" : ` ${asked}`} → ${answerText(answer)}`;
       return palette.dim(`    ${String(n).padStart(5)}  ${shortened(text, most)}`);
     }),
   ];

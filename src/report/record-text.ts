@@ -2,8 +2,7 @@
 import type { RecordResult, ReplayResult, Violation } from "../tools/outcome.js";
 import { servedNothing } from "../tools/record.js";
 import type { Palette } from "./palette.js";
-import { bytes, counted, grouped } from "./words.js";
-import { shortened } from "./words.js";
+import { bytes, counted, grouped, shortened, visible } from "./words.js";
 import { valueText } from "./values.js";
 
 /** What was recorded; the last line is the summary. `partial` is the file of a failed recording. @public */
@@ -23,7 +22,7 @@ export function recordText(
     ...(result.states > 0 ? [counted(result.states, "full state")] : []),
     bytes(size),
   ].join(", ");
-  const name = out === "-" ? "standard output" : out;
+  const name = out === "-" ? "standard output" : visible(out);
   if (failure === null) {
     const last = servedNothing(result.counters)
       ? palette.warn(`incomplete: every request was dropped; ${name}: ${numbers}`)
@@ -34,11 +33,11 @@ export function recordText(
   const where = `${place === "at" ? "at" : "after the last operation,"} ${place === "at" ? "operation " : ""}${grouped(n)}`;
   return [
     ...lines,
-    palette.bad(`${broken.kind} ${where} of run ${run}: ${broken.message}`),
+    palette.bad(`${broken.kind} ${where} of run ${visible(run)}: ${visible(broken.message)}`),
     ...(partial === null
       ? [`${name} ends inside that run`]
       : [
-          `${out} was not written; what was recorded stands in ${partial}, which ends inside that run`,
+          `${name} was not written; what was recorded stands in ${visible(partial)}, which ends inside that run`,
           "and is read with --accept-truncated",
         ]),
     palette.bad(`failed: ${numbers} recorded before it`),
@@ -48,7 +47,8 @@ export function recordText(
 /** The counters of workloads, one a line. @public */
 export function counterLines(counters: Readonly<Record<string, number>>): string[] {
   return Object.entries(counters).map(
-    ([name, count]) => `${name.replaceAll("_", " ").padEnd(28)} ${grouped(count).padStart(12)}`,
+    ([name, count]) =>
+      `${visible(name).replaceAll("_", " ").padEnd(28)} ${grouped(count).padStart(12)}`,
   );
 }
 
@@ -72,13 +72,15 @@ export function replayText(result: ReplayResult, palette: Palette): string {
 function violationLines({ run, n, op, args, failure }: Violation, palette: Palette): string[] {
   const tail = (failure.stderrTail ?? "").trimEnd();
   return [
-    palette.bad(`run ${run}, operation ${grouped(n)}: ${op}: ${failure.kind}: ${failure.message}`),
+    palette.bad(
+      `run ${visible(run)}, operation ${grouped(n)}: ${visible(op)}: ${failure.kind}: ${visible(failure.message)}`,
+    ),
     `  asked  ${shortened(valueText(args), 300)}`,
     ...(tail === ""
       ? []
       : tail
-          .split("\n")
+          .split(/\r?\n/)
           .slice(-8)
-          .map((line) => palette.dim(`  ${line}`))),
+          .map((line) => palette.dim(`  ${visible(line)}`))),
   ];
 }

@@ -2,7 +2,7 @@
 import type { RunResult, ScenarioResult } from "../tools/outcome.js";
 import type { Palette } from "./palette.js";
 import { counterLines } from "./record-text.js";
-import { counted, grouped, shortened } from "./words.js";
+import { counted, grouped, shortened, visible } from "./words.js";
 
 const MESSAGE_MAX = 600;
 const PASSED_MAX = 40;
@@ -24,13 +24,15 @@ export function runText(result: RunResult, palette: Palette, verbose: boolean): 
 function scenarioLine(one: ScenarioResult, palette: Palette, verbose: boolean): string {
   const paint =
     one.verdict === "passed" ? palette.good : one.verdict === "failed" ? palette.bad : palette.warn;
-  const name = one.config === null ? one.name : `${one.name} on ${one.config}`;
+  const name = visible(one.config === null ? one.name : `${one.name} on ${one.config}`);
   const head = `${paint(one.verdict.padEnd(10))}  ${name}`;
   if (one.message === null) return `${head}: ${counted(one.operations, "operation")}`;
   const where =
-    one.n === null ? "" : ` operation ${grouped(one.n)}${one.op === null ? "" : ` (${one.op})`}:`;
-  const message = shortened(one.message, verbose ? Infinity : MESSAGE_MAX);
-  const file = one.file === null ? "" : `\n            ${palette.dim(one.file)}`;
+    one.n === null
+      ? ""
+      : ` operation ${grouped(one.n)}${one.op === null ? "" : ` (${visible(one.op)})`}:`;
+  const message = shortened(visible(one.message), verbose ? Infinity : MESSAGE_MAX);
+  const file = one.file === null ? "" : `\n            ${palette.dim(visible(one.file))}`;
   return `${head}:${where} ${message}${file}`;
 }
 

@@ -1,7 +1,7 @@
 // The text of `stats`: a table a file, then the summary.
 import type { Counts, TraceStats } from "../tools/stats.js";
 import type { Palette } from "./palette.js";
-import { counted, grouped } from "./words.js";
+import { counted, grouped, visible } from "./words.js";
 
 /** @public */
 export function statsText(files: readonly TraceStats[], palette: Palette): string {
@@ -16,7 +16,7 @@ export function statsText(files: readonly TraceStats[], palette: Palette): strin
 function fileLines(stats: TraceStats, palette: Palette): string[] {
   const { moves, waits, retirements } = stats;
   return [
-    palette.bold(stats.file),
+    palette.bold(visible(stats.file)),
     row("runs", stats.runs),
     row("operations", stats.operations),
     ...table("by kind", stats.operationKinds),
@@ -40,7 +40,7 @@ function fileLines(stats: TraceStats, palette: Palette): string[] {
 }
 
 function row(name: string, count: number, rest = ""): string {
-  return `  ${name.padEnd(32)} ${grouped(count).padStart(12)}${rest === "" ? "" : `  ${rest}`}`;
+  return `  ${visible(name).padEnd(32)} ${grouped(count).padStart(12)}${rest === "" ? "" : `  ${rest}`}`;
 }
 
 function table(title: string, counts: Counts): string[] {

@@ -1,12 +1,13 @@
 // The text of `validate`: a line a file, then the summary. The mistakes themselves go to standard error.
 import type { FileVerdict } from "./json.js";
 import type { Palette } from "./palette.js";
-import { counted } from "./words.js";
+import { counted, visible } from "./words.js";
 
 /** @public */
 export function validateText(files: readonly FileVerdict[], palette: Palette): string {
   const wrong = files.filter(({ error }) => error !== null);
-  const lines = files.map(({ file, kind, runs, operations, isPartial, error }) => {
+  const lines = files.map(({ file: path, kind, runs, operations, isPartial, error }) => {
+    const file = visible(path);
     if (error !== null) return `${palette.bad("invalid   ")}  ${file}`;
     if (kind === "configurations") {
       return `${palette.good("valid     ")}  ${file}: ${counted(runs, "configuration")}`;

@@ -1,7 +1,7 @@
 // Arguments, answers and effects of an operation as short text: ids as ranges, sizes with units, one line a field.
 import type { Effect } from "../base/effects.js";
 import type { Answer, Extents } from "../base/operations.js";
-import { bytes } from "./words.js";
+import { bytes, visible } from "./words.js";
 
 /** A field of an answer and its value as text. @public */
 export interface Leaf {
@@ -30,12 +30,12 @@ function extentText(first: number, count: number): string {
 export function valueText(value: unknown, key = ""): string {
   if (value === undefined) return "nothing";
   if (typeof value === "number" && key.endsWith("_bytes")) return bytes(value);
-  if (typeof value === "string") return isPlainWord(value) ? value : JSON.stringify(value);
+  if (typeof value === "string") return isPlainWord(value) ? value : visible(JSON.stringify(value));
   if (!isObject(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return listText(value, key);
   const parts = Object.entries(value).map(([name, part]) => {
     const text = key === SPANS_KEY ? spanText(part) : memberText(part, name);
-    return `${name} ${text}`;
+    return `${visible(name)} ${text}`;
   });
   return parts.length === 0 ? "nothing" : parts.join(", ");
 }
@@ -68,7 +68,7 @@ export function effectText(effect: Effect): string {
   const [kind, ...rest] = effect as readonly [string, ...unknown[]];
   const isMove = kind === "move" || kind === "copy";
   const words = rest.map((part) => valueText(part, isMove && Array.isArray(part) ? "moves" : ""));
-  return [kind, ...words].join(" ");
+  return [visible(kind), ...words].join(" ");
 }
 
 /** An answer on one line: `ok pages …`, `refused refused_capacity, limit bytes`. @public */
@@ -77,7 +77,7 @@ export function answerText(answer: Answer | null): string {
   if (answer.err !== undefined) {
     const { code, message: _message, ...detail } = answer.err;
     const text = Object.keys(detail).length === 0 ? "" : `: ${valueText(detail)}`;
-    return `${code === "invalid" ? "broken contract" : code}${text}`;
+    return `${code === "invalid" ? "broken contract" : visible(code)}${text}`;
   }
   const text = valueText(answer.ok ?? {});
   return text === "nothing" ? "granted" : `granted: ${text}`;
@@ -106,7 +106,7 @@ export function answerLeaves(answer: Answer | null): Leaf[] {
 function collect(path: string, value: unknown, key: string, leaves: Leaf[]): void {
   if (isObject(value) && !Array.isArray(value) && key !== SPANS_KEY) {
     const entries = Object.entries(value);
-    for (const [name, part] of entries) collect(`${path}.${name}`, part, name, leaves);
+    for (const [name, part] of entries) collect(`${path}.${visible(name)}`, part, name, leaves);
     if (entries.length > 0) return;
   }
   leaves.push({ path, text: valueText(value, key) });

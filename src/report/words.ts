@@ -26,9 +26,23 @@ export function bytes(value: number): string {
   return `${value} B (${short} ${unit})`;
 }
 
+// Control characters, separators of lines, and what turns the direction of writing: a terminal acts on them.
+// eslint-disable-next-line no-control-regex -- that is the point
+const ACTED_ON = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** A text that comes from a file or an implementation, as it may reach a terminal: `\\u001b` in place of ESC. @public */
+export function visible(text: string): string {
+  return text.replaceAll(
+    ACTED_ON,
+    (unit) => SHORT[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** The first digits of a commit; `unknown revision` without one. @public */
 export function revisionName(revision: string | null, dirty: boolean | null): string {
-  const commit = revision === null ? "unknown revision" : `revision ${revision.slice(0, 12)}`;
+  const commit =
+    revision === null ? "unknown revision" : `revision ${visible(revision.slice(0, 12))}`;
   return dirty === true ? `${commit} with local changes` : commit;
 }
 

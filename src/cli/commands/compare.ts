@@ -4,7 +4,7 @@ import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { compareText } from "../../report/compare-text.js";
 import { compareJson } from "../../report/json.js";
-import { revisionName } from "../../report/words.js";
+import { revisionName, visible } from "../../report/words.js";
 import { compareFiles } from "../../tools/compare-files.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices } from "../../tools/compare-trace.js";
@@ -157,7 +157,7 @@ function print(compared: CompareResult, trace: string, session: Session): number
   } else {
     const { palette, isVerbose } = session;
     session.print(compareText(result, { palette, verbose: isVerbose, trace: hash }));
-    if (result.error !== null) session.note(`unified-trace: ${result.error.describe()}`);
+    if (result.error !== null) session.note(`unified-trace: ${visible(result.error.describe())}`);
   }
   const exits = [VERDICT_EXITS[result.verdict]];
   if (result.error !== null) exits.push(result.error.exitCode);

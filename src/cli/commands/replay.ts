@@ -12,6 +12,7 @@ import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../impl
 import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
+import { visible } from "../../report/words.js";
 import type { Session } from "../session.js";
 
 interface ReplayFlags extends ImplementationFlags, ReadingFlags {
@@ -62,7 +63,7 @@ async function replay(flags: ReplayFlags, session: Session): Promise<number> {
     session.printJson(replayJson(result));
   } else {
     session.print(replayText(result, session.palette));
-    if (result.error !== null) session.note(`unified-trace: ${result.error.describe()}`);
+    if (result.error !== null) session.note(`unified-trace: ${visible(result.error.describe())}`);
   }
   const exits: number[] = [];
   if (result.violations.length > 0) exits.push(EXIT.finding);

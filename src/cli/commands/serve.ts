@@ -6,6 +6,7 @@ import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
+import { visible } from "../../report/words.js";
 import type { Session } from "../session.js";
 
 interface ServeFlags extends ImplementationFlags {
@@ -43,7 +44,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<number> {
       output: process.stdout,
       makeImplementation: start,
     });
-    if (message !== null) session.note(`unified-trace: ${message}`);
+    if (message !== null) session.note(`unified-trace: ${visible(message)}`);
     return exitCode;
   } catch (thrown) {
     // A destroyed input ends the loop with an error of its own.

@@ -11,6 +11,7 @@ import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
+import { visible } from "../../report/words.js";
 import type { Session } from "../session.js";
 
 const HELP = `
@@ -46,7 +47,7 @@ export function addValidate(command: Command, session: Session, outcome: Command
 
 function printText(verdicts: readonly FileVerdict[], session: Session): void {
   for (const { error } of verdicts) {
-    if (error !== null) session.note(`unified-trace: ${error.describe()}`);
+    if (error !== null) session.note(`unified-trace: ${visible(error.describe())}`);
   }
   session.print(validateText(verdicts, session.palette));
 }
