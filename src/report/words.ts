@@ -27,7 +27,6 @@ export function bytes(value: number): string {
 }
 
 // Control characters, separators of lines, and what turns the direction of writing: a terminal acts on them.
-// eslint-disable-next-line no-control-regex -- that is the point
 const ACTED_ON = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

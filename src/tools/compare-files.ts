@@ -193,6 +193,7 @@ class FileComparison {
       this.#parts(line, other),
       this.#options.keep ?? KEEP,
     );
+    comparer.followsNames = (line.starts_at ?? 0) === 0;
     this.#comparer = comparer;
     for (;;) {
       const [left, right] = [await base.operations(STEP), await candidate.operations(STEP)];

@@ -1,7 +1,8 @@
 // Compares the answers of one run, operation by operation, and keeps what a report needs of its first difference.
 import type { AdapterFailure } from "../adapter/adapter.js";
-import type { Answer, OperationName } from "../base/operations.js";
+import type { Answer, Operation, OperationName } from "../base/operations.js";
 import { answerDifferences, equalAnswers } from "../trace/compare-values.js";
+import { changesNames, OpenNames } from "../trace/open-names.js";
 import { DigestPair } from "./digests.js";
 import type {
   AnsweredOperation,
@@ -38,6 +39,10 @@ export class RunComparer {
   readonly #digests = new DigestPair();
   #before: AnsweredLine[] = []; // the newest `keep` at the end, older ones in front of them
   readonly #opened = new Set<string>();
+  readonly #names = new OpenNames();
+  #noted = 0; // operations that may have opened names
+  /** False for a run that begins inside another: names may be open that no operation of it opens. */
+  followsNames = true;
   #isBootRefused = false;
   operations = 0; // of the base, read so far
   agreed = 0;
@@ -83,6 +88,7 @@ export class RunComparer {
   /** The candidate broke instead of answering. */
   break(line: AnsweredLine, failure: AdapterFailure): void {
     this.operations += 1;
+    if (this.#isDangling(line)) return;
     const answer = answerOf(line);
     this.divergence = this.#report(line, failure.kind, { base: answer, failure });
   }
@@ -124,6 +130,7 @@ export class RunComparer {
   skip(line: AnsweredLine): void {
     this.operations += 1;
     this.skipped += 1;
+    if (changesNames(line.op)) this.#noteNames(line);
     if (this.parts.digest) this.#digests.baseOnly(line.digest);
   }
 
@@ -156,6 +163,7 @@ export class RunComparer {
     this.#before.push(line);
     // Cut rarely, so that keeping the last few costs next to nothing.
     if (this.#before.length > 64 + this.#keep) this.#before = this.#before.slice(-this.#keep);
+    if (changesNames(line.op)) this.#noteNames(line);
     if (line.op === "row.alloc") this.#noteOpened(line.args);
     if (line.err === undefined) return true;
     this.agreedRefusals += 1;
@@ -177,7 +185,26 @@ export class RunComparer {
     return this.#opened.size < OPENED_MAX && !this.#opened.has(req);
   }
 
+  #noteNames(line: AnsweredLine): void {
+    if (!this.followsNames) return;
+    this.#noted += 1;
+    this.#names.note(operationOf(line), line.err === undefined);
+  }
+
+  // Looked at only where the sides part. A run that uses a name which nothing opens is no evidence of anything, unless
+  // its own answer says that this was wrong.
+  #isDangling(line: AnsweredLine): boolean {
+    const isKnown = this.followsNames && this.#noted < OPENED_MAX;
+    if (!isKnown || line.err?.code === "invalid") return false;
+    const problem = this.#names.check(operationOf(line));
+    if (problem?.kind !== "dangling") return false;
+    const { what, name } = problem;
+    this.invalid = `operation ${line.n} (${line.op}) names the ${what} ${name}, which nothing opens`;
+    return true;
+  }
+
   #diverge(line: AnsweredLine, given: Answer, isSameAnswer: boolean): void {
+    if (this.#isDangling(line)) return;
     const base = answerOf(line);
     const candidate = answerOf(given);
     const fields = isSameAnswer
@@ -232,6 +259,10 @@ export function answerOf(line: Answer): Answer {
     ...(line.fx === undefined ? {} : { fx: line.fx }),
     ...(line.digest === undefined ? {} : { digest: line.digest }),
   };
+}
+
+function operationOf({ op, args }: AnsweredLine): Operation {
+  return { op, args } as Operation; // they stood on one line, which was checked
 }
 
 function answeredOperation(line: AnsweredLine): AnsweredOperation {

@@ -173,6 +173,7 @@ class TraceComparison {
     this.#shakeHands(adapter, line, state);
     const parts = partsWith(line.digest_depth ?? null, adapter);
     const comparer = new RunComparer(line.run, parts, this.#options.keep ?? KEEP);
+    comparer.followsNames = state === null;
     this.#comparer = comparer;
     const opening = {
       run: line.run,

@@ -21,6 +21,18 @@ export interface NameProblem {
 }
 
 const CLOSED_MAX = 65_536;
+const changing = new Map<string, boolean>(); // by operation: whether it can open or close names
+
+/** Whether an operation of this name opens or closes names; others need not be noted. @public */
+export function changesNames(op: string): boolean {
+  let isChanging = changing.get(op);
+  if (isChanging === undefined) {
+    const spec = findOperation(op);
+    isChanging = spec !== undefined && /"role":"(?:opens|closes)"/.test(JSON.stringify(spec.args));
+    changing.set(op, isChanging);
+  }
+  return isChanging;
+}
 
 /** The names in an operation's arguments, in the order of its fields. @public */
 export function namesOf(operation: Operation): NameUse[] {
