@@ -2,6 +2,7 @@
 import {
   closeSync,
   existsSync,
+  lstatSync,
   openSync,
   realpathSync,
   renameSync,
@@ -133,7 +134,7 @@ class FileSink implements ByteSink {
   constructor(path: string) {
     this.#path = path;
     // the file that a link leads to is replaced, not the link
-    this.#target = existsSync(path) ? realpathSync(path) : path;
+    this.#target = existsSync(path) && isLink(path) ? realpathSync(path) : path;
     if (existsSync(path) && statSync(path).isDirectory()) throw unwritable(path, "is a directory");
     this.#temporary = freeName(this.#target);
     try {
@@ -184,6 +185,10 @@ class FileSink implements ByteSink {
     closeSync(fd);
     rmSync(this.#temporary, { force: true });
   }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path).isSymbolicLink();
 }
 
 /** A name beside the final one that no other writer uses. */

@@ -58,10 +58,10 @@ test("no name of a recording dangles, unless its answer says so (law over seeds)
     if (kind === "run") names = new OpenNames();
     if (kind !== "op") continue;
     if (err?.code !== "invalid") {
-      expect(names.check({ op, args } as never)?.kind).not.toBe("dangling");
+      expect(names.check({ op, args })?.kind).not.toBe("dangling");
       checked += 1;
     }
-    names.note({ op, args } as never, err === undefined);
+    names.note({ op, args }, err === undefined);
   }
   expect(checked).toBeGreaterThan(500);
 });
