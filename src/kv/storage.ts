@@ -1,5 +1,5 @@
 // KVStorage: the one facade of the allocator. An operation goes in, its answer with the effects comes out.
-import { InternalError } from "../base/errors.js";
+import { InputError, InternalError } from "../base/errors.js";
 import type {
   Answer,
   BootOk,
@@ -15,7 +15,8 @@ import type {
 import type { State } from "../base/state.js";
 import { deriveConfig, isModelConfig } from "./build.js";
 import { chainConfig, planRefusal } from "./config.js";
-import { KvCore } from "./core.js";
+import { type DigestParts, KvCore } from "./core.js";
+import { tooLarge } from "./memory/geometry.js";
 import { ComponentDigests, type ContentsOf } from "./digests.js";
 import { arenaResize, boot } from "./operations/arena.js";
 import { admitPass, askEstimates, askMaxNewTokens } from "./operations/admission.js";
@@ -146,8 +147,7 @@ export class KVStorage {
       layout: options.digestDepth === "layout" || options.digestDepth === "deep",
       deep: options.digestDepth === "deep",
     };
-    this.#core =
-      this.direct === null ? null : new KvCore(this.direct, chainConfig(this.direct), parts);
+    this.#core = this.direct === null ? null : makeCore(this.direct, parts);
     this.#digests =
       this.#core === null || options.digestDepth === null
         ? null
@@ -210,6 +210,13 @@ export class KVStorage {
       throw new InternalError("this configuration has no storage: it was refused at boot");
     return this.#core;
   }
+}
+
+function makeCore(direct: DirectConfig, parts: DigestParts): KvCore {
+  const config = chainConfig(direct);
+  const problem = tooLarge(config);
+  if (problem !== null) throw new InputError("config", problem);
+  return new KvCore(direct, config, parts);
 }
 
 interface PlannedConfig {

@@ -140,6 +140,8 @@ class Recording {
       answer = given;
       n += 1;
       if (this.#pulse.count(1)) await this.#pulse.breathe();
+      // nothing can be asked of a run that was refused at boot
+      if (step.operation.op === "boot" && given.err !== undefined) return n;
     }
   }
 

@@ -8,6 +8,8 @@ import { EnvironmentError, InputError } from "../base/errors.js";
 export interface ByteSource {
   /** Fills `target` from `offset` on; the number of bytes written, 0 at the end. */
   fill(target: Buffer, offset: number): number | Promise<number>;
+  /** At the end: whether a packed file stops inside its packing, so that more should have come. */
+  readonly isCut: boolean;
   close(): Promise<void>;
 }
 
@@ -20,12 +22,7 @@ export function openSource(path: string, stdin: NodeJS.ReadableStream | undefine
   }
   const fd = openFile(path);
   if (path.endsWith(".gz") || path.endsWith(".gz.partial")) {
-    // without a final flush a cut file ends early instead of losing its last chunk to an error
-    const finishFlush = zlib.constants.Z_SYNC_FLUSH;
-    return new StreamSource(
-      path,
-      unpacked(path, fd, zlib.createGunzip({ finishFlush, chunkSize: 1 << 18 })),
-    );
+    return new StreamSource(path, unpacked(path, fd, zlib.createGunzip({ chunkSize: 1 << 18 })));
   }
   if (path.endsWith(".zst")) return new StreamSource(path, unpacked(path, fd, zstd(path, fd)));
   return new FileSource(path, fd);
@@ -91,6 +88,7 @@ function reasonOf(code: string | undefined, error: unknown): string {
 }
 
 class FileSource implements ByteSource {
+  readonly isCut = false;
   readonly #path: string;
   #fd: number | null;
 
@@ -116,36 +114,77 @@ class FileSource implements ByteSource {
   }
 }
 
+const QUEUE_CHUNKS = 4; // a faster stream waits
+
+// Chunks are queued by hand: an iterator would drop those that came before an error.
 class StreamSource implements ByteSource {
   readonly #path: string;
   readonly #stream: NodeJS.ReadableStream;
-  readonly #chunks: AsyncIterator<string | Buffer>;
-  #chunk: Buffer = Buffer.alloc(0);
+  readonly #queue: Buffer[] = [];
+  #error: unknown = null;
+  #isOver = false;
+  #wake: (() => void) | null = null;
+  isCut = false;
 
   constructor(path: string, stream: NodeJS.ReadableStream) {
     this.#path = path;
     this.#stream = stream;
-    this.#chunks = stream[Symbol.asyncIterator]();
+    stream.on("data", (chunk: string | Buffer) => {
+      this.#queue.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+      if (this.#queue.length >= QUEUE_CHUNKS) stream.pause();
+      this.#rouse();
+    });
+    stream.on("error", (error: unknown) => {
+      this.#error ??= error;
+      this.#finish();
+    });
+    stream.on("end", () => {
+      this.#finish();
+    });
+    stream.on("close", () => {
+      this.#finish();
+    });
   }
 
   async fill(target: Buffer, offset: number): Promise<number> {
-    while (this.#chunk.length === 0) {
-      let step: IteratorResult<string | Buffer, unknown>;
-      try {
-        step = await this.#chunks.next();
-      } catch (error) {
-        throw unreadable(this.#path, error);
-      }
-      if (step.done === true) return 0;
-      this.#chunk = typeof step.value === "string" ? Buffer.from(step.value) : step.value;
+    while (this.#queue.length === 0) {
+      if (this.#isOver) return this.#end();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        this.#stream.resume();
+      });
     }
-    const count = this.#chunk.copy(target, offset);
-    this.#chunk = this.#chunk.subarray(count);
+    const chunk = this.#queue[0]!; // the loop saw one
+    const count = chunk.copy(target, offset);
+    if (count === chunk.length) this.#queue.shift();
+    else this.#queue[0] = chunk.subarray(count);
     return count;
   }
 
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
+  close(): Promise<void> {
+    this.#isOver = true;
     (this.#stream as unknown as { destroy?(): void }).destroy?.();
+    return Promise.resolve();
+  }
+
+  // A packed stream that stops inside is a file cut short; what came before it is whole.
+  #end(): number {
+    if (this.#error === null) return 0;
+    if ((this.#error as { code?: string }).code !== "Z_BUF_ERROR") {
+      throw unreadable(this.#path, this.#error);
+    }
+    this.isCut = true;
+    return 0;
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#rouse();
+  }
+
+  #rouse(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
   }
 }

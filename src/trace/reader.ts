@@ -209,11 +209,16 @@ class FileTraceReader implements TraceReader {
   #finish(): void {
     this.#isOver = true;
     const { number } = this.#feed;
+    if (number === 0 && this.#source.isCut) {
+      const message = "truncated before the first line: the packed file is cut";
+      throw new InputError("trace_truncated", message, { file: this.path });
+    }
     if (number === 0) {
       const message = 'is empty: a trace begins with a "trace" line';
       throw new InputError("trace_structure", message, { file: this.path });
     }
     if (this.#structure.run !== null) this.#truncate("no end line", number);
+    else if (this.#source.isCut) this.#truncate("the packed file is cut", number);
   }
 
   /** Notes, or throws, that the file stops too early. */

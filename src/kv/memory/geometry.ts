@@ -45,3 +45,21 @@ export function bandPlans(config: ChainConfig): readonly BandPlan[] {
     };
   });
 }
+
+/** Pages of one band, and rows, that the books of a run can hold: about 13 bytes a page. */
+const PAGES_MAX = 2 ** 26;
+const ROWS_MAX = 2 ** 22;
+
+/** Why the books of a run on this configuration could not be held in memory, or null. @internal */
+export function tooLarge(config: ChainConfig): string | null {
+  if (config.rows > ROWS_MAX)
+    return `rows is ${String(config.rows)}, at most ${String(ROWS_MAX)} are held`;
+  for (const { name, pages, page_bytes } of bandPlans(config)) {
+    if (!Number.isSafeInteger(page_bytes))
+      return `a page of band ${name} is larger than 2^53 bytes`;
+    if (pages > PAGES_MAX) {
+      return `band ${name} has ${String(pages)} pages, at most ${String(PAGES_MAX)} are held: a smaller arena_bytes or larger pages`;
+    }
+  }
+  return null;
+}

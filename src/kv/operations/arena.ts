@@ -2,7 +2,7 @@
 import type { Answer, BandGeometry, BootOk, KvArgs } from "../../base/operations.js";
 import { invalid, type KvCore } from "../core.js";
 import type { ChainConfig } from "../config.js";
-import { bandPlans, sinkBytes } from "../memory/geometry.js";
+import { bandPlans, sinkBytes, tooLarge } from "../memory/geometry.js";
 
 /** @internal */
 export function boot(core: KvCore): Answer<"boot"> {
@@ -22,7 +22,11 @@ export function arenaResize(core: KvCore, args: KvArgs["arena.resize"]): Answer<
   const chunks = Math.ceil(growth / (args.chunk_bytes ?? Math.max(1, growth)));
   if (args.fail_chunk !== undefined && args.fail_chunk <= chunks)
     return { err: { code: "refused_backing" } };
-  return { ok: geometryOf({ ...core.config, arenaBytes: args.arena_bytes }) };
+  const resized = { ...core.config, arenaBytes: args.arena_bytes };
+  // A backing whose books cannot be held does not grow.
+  return tooLarge(resized) === null
+    ? { ok: geometryOf(resized) }
+    : { err: { code: "refused_backing" } };
 }
 
 function geometryOf(config: ChainConfig): BootOk {

@@ -1,6 +1,7 @@
 // Questions: they change nothing, and their answer is what the take would do now.
-import type { Answer, Extents, KvArgs } from "../../base/operations.js";
-import { idsOf, toExtents } from "../../base/extents.js";
+import type { Answer, Extents, KvArgs, OperationError } from "../../base/operations.js";
+import { ExtentBuilder, toExtents } from "../../base/extents.js";
+import type { Band } from "../alloc/band.js";
 import { invalid, type KvCore } from "../core.js";
 import { planAnswer } from "./chain-ops.js";
 
@@ -40,26 +41,52 @@ export function askFitsAfterFrees(
 
 /** Physical pages of virtual ones, or of a row's token range, in every token band; 0 where unbound. @internal */
 export function askTranslate(core: KvCore, args: KvArgs["ask.translate"]): Answer<"ask.translate"> {
-  let virtual: number[];
-  if (args.req === undefined) {
-    virtual = [...idsOf(args.virtual ?? [])];
-  } else {
-    const request = core.requests.find(args.req);
-    if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
-    const to = args.to ?? request.allocated;
-    const from = args.from ?? 0;
-    if (to > request.allocated || from > to)
-      return { err: invalid("beyond_row", { req: args.req }) };
-    const first = Math.floor(from / core.config.pageSize);
-    virtual = [];
-    for (let index = first; index < core.pagesOf(to); index++)
-      virtual.push(request.pages[index] ?? 0);
-  }
+  const asked = askedPages(core, args);
+  if ("err" in asked) return asked;
   const pages: Record<string, Extents> = {};
-  for (const band of core.tokenBands) {
-    const bound = (id: number): boolean =>
-      id > 0 && id < band.v2p.length && (!band.plan.isWindow || core.isWindowBound(band, id));
-    pages[band.plan.name] = toExtents(virtual.map((id) => (bound(id) ? band.v2p[id]! : 0)));
-  }
+  for (const band of core.tokenBands) pages[band.plan.name] = translated(core, band, asked.virtual);
   return { ok: { pages } };
+}
+
+function askedPages(
+  core: KvCore,
+  args: KvArgs["ask.translate"],
+): { readonly virtual: Extents } | { readonly err: OperationError } {
+  if (args.req === undefined) return { virtual: args.virtual ?? [] };
+  const request = core.requests.find(args.req);
+  if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
+  const to = args.to ?? request.allocated;
+  const from = args.from ?? 0;
+  if (to > request.allocated || from > to) return { err: invalid("beyond_row", { req: args.req }) };
+  const first = Math.floor(from / core.config.pageSize);
+  const virtual: number[] = [];
+  for (let index = first; index < core.pagesOf(to); index++)
+    virtual.push(request.pages[index] ?? 0);
+  return { virtual: toExtents(virtual) };
+}
+
+/** Ids beyond the id space are unbound by arithmetic, however many an extent names. */
+function translated(core: KvCore, band: Band, virtual: Extents): Extents {
+  const pages = new ExtentBuilder();
+  const known = band.v2p.length;
+  for (const [first, count] of virtual) {
+    const step = count < 0 ? -1 : 1;
+    const many = Math.abs(count);
+    if (first === 0) {
+      pages.addUnbound(many);
+      continue;
+    }
+    const outsideFirst = step > 0 ? 0 : Math.min(many, Math.max(0, first - known + 1));
+    const inside = step > 0 ? Math.min(many, Math.max(0, known - first)) : many - outsideFirst;
+    pages.addUnbound(outsideFirst);
+    for (let i = 0; i < inside; i++) {
+      const id = first + step * (outsideFirst + i);
+      const isBound = id > 0 && (!band.plan.isWindow || core.isWindowBound(band, id));
+      const page = isBound ? band.v2p[id]! : 0;
+      if (page > 0) pages.add(page);
+      else pages.addUnbound(1);
+    }
+    pages.addUnbound(many - outsideFirst - inside);
+  }
+  return pages.take();
 }
