@@ -81,6 +81,15 @@ async function runOne(
       const what = `${adapter.info.name} does not answer ${last.op} (operation ${n} of ${run})`;
       throw new CandidateError("candidate_handshake", what);
     }
+    if (last.op === "boot" && answer.err !== undefined) {
+      const { code, rule } = answer.err;
+      const why = rule === undefined ? code : `${code}, ${rule}`;
+      await candidate.dispose();
+      return {
+        ...failed(`boot is refused (${why}): nothing can be asked of this run`),
+        verdict: "invalid",
+      };
+    }
     const law = laws.check(step.operation, answer);
     if (law !== null) return failed(law.message);
     n += 1;
