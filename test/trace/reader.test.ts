@@ -165,7 +165,12 @@ describe("lines of bytes", () => {
         at += count;
         return count;
       };
-      const feed = new LineFeed({ fill, close: () => Promise.resolve() }, "f", 1 << 20, 4096);
+      const feed = new LineFeed(
+        { fill, isCut: false, close: () => Promise.resolve() },
+        "f",
+        1 << 20,
+        4096,
+      );
       const read: string[] = [];
       for (;;) {
         if (feed.advance()) read.push(feed.room.bytes.toString("latin1", feed.start, feed.end));
