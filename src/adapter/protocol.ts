@@ -36,7 +36,7 @@ export interface Mistake {
 
 const REPLY_WORDS = ["hello", "opened", "state", "closed", "error", "n"];
 const REQUEST_WORDS = ["hello", "open", "state", "close", "n"];
-const ANSWER_KEYS = new Set(["n", "ok", "err", "fx", "digest"]);
+const ANSWER_KEYS = new Set(["n", "ok", "err", "fx", "digest", "message"]);
 const OPERATION_KEYS = new Set(["n", "op", "args"]);
 const DEPTHS: readonly unknown[] = ["light", "layout", "deep", null, undefined];
 const FAIL_KINDS: readonly unknown[] = ["crash", "invariant", "protocol"];
@@ -158,7 +158,7 @@ export function oneLine(text: string): string {
 }
 
 function parseAnswer(value: Fields, line: string): Reply | Mistake {
-  const { n, ok, err, fx, digest, fail } = value;
+  const { n, ok, err, fx, digest, message, fail } = value;
   if (!isCount(n)) return mistake(`"n" is not a number of an operation in ${quoteLine(line)}`);
   if (fail !== undefined) return parseFail(n, fail);
   for (const key in value) {
@@ -180,9 +180,12 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
     return mistake(`"fx" of operation ${n} is not a list`);
   if (digest !== undefined && !isObject(digest))
     return mistake(`"digest" of operation ${n} is not an object`);
+  if (message !== undefined && (typeof message !== "string" || ok === undefined))
+    return mistake(`"message" of operation ${n} is not a text beside "ok"`);
   const answer: Record<string, unknown> = ok === undefined ? { err } : { ok };
   if (fx !== undefined && fx.length > 0) answer["fx"] = fx;
   if (digest !== undefined && Object.keys(digest).length > 0) answer["digest"] = digest;
+  if (message !== undefined) answer["message"] = message;
   return { kind: "answer", n, answer: answer };
 }
 

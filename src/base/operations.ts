@@ -237,12 +237,14 @@ export type KvOperation = { [K in KvOperationName]: OperationOf<K> }[KvOperation
 /** A component's hash after the operation, 16 hex digits, by component; only changed ones. @public */
 export type Digests = Readonly<Record<string, string>>;
 
-/** The outcome of one operation: exactly one of `ok` and `err`; empty `fx` and `digest` are left out. @public */
+/** The outcome of one operation: exactly one of `ok` and `err`; empty `fx` and `digest` are left out. `message` is a
+ * remark on a granted operation, one line for people, never compared (a refusal has its own). @public */
 export interface Answer<K extends OperationName = OperationName> {
   readonly ok?: OperationOk[K];
   readonly err?: OperationError;
   readonly fx?: readonly Effect[];
   readonly digest?: Digests;
+  readonly message?: string;
 }
 
 /** Components after the bands, in the order in which digests are written and folded. @public */

@@ -31,6 +31,8 @@ export class KvCore {
   readonly tokenBands: readonly Band[]; // chain order
   readonly windowBands: readonly Band[]; // chain order
   group: FreeGroup | null = null;
+  /** Whether this run was told once that a decision reads estimates. A remark, no part of what digests cover. */
+  hasToldEstimates: boolean;
   readonly #parts: DigestParts;
 
   /** @param before - the run that a resize of the arena replaces */
@@ -40,6 +42,7 @@ export class KvCore {
     this.#parts = parts;
     this.chain = new ChainAllocator(config, bandPlans(config), parts, before?.chain);
     this.requests = before?.requests ?? new RequestTable(config.rows, parts.layout);
+    this.hasToldEstimates = before?.hasToldEstimates ?? false;
     this.lists = new PageListBuilder(this.chain.bands);
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
     this.windowBands = this.chain.bands.filter((band) => band.plan.isWindow);

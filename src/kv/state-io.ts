@@ -28,6 +28,7 @@ interface ForwardsExtra {
     readonly slots: Extents;
     readonly bands: readonly Extents[];
   } | null;
+  readonly told_estimates: boolean;
 }
 
 /** @internal */
@@ -50,6 +51,7 @@ export function stateOf(core: KvCore): State {
       slots: toExtents(core.group.slots),
       bands: core.group.bands.map((ids) => toExtents(ids)),
     },
+    told_estimates: core.hasToldEstimates,
   };
   const rows: Record<string, RowState> = {};
   for (const request of requests.open.values()) rows[request.name] = rowState(core, request);
@@ -200,6 +202,7 @@ export function loadState(core: KvCore, state: State): number {
       windows: bands.map((ids) => new Set(ids)),
     };
   }
+  core.hasToldEstimates = extra.told_estimates;
   chain.steps.clock = extra.clock - 1;
   return extra.clock;
 }

@@ -258,6 +258,7 @@ export function answerOf(line: Answer): Answer {
     ...(line.err === undefined ? {} : { err: line.err }),
     ...(line.fx === undefined ? {} : { fx: line.fx }),
     ...(line.digest === undefined ? {} : { digest: line.digest }),
+    ...(line.message === undefined ? {} : { message: line.message }),
   };
 }
 

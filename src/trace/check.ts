@@ -2,7 +2,7 @@
 // what they do not look at. Whenever they are not content, the exact check of `inspect.ts` decides and explains.
 import type { Answer, OperationName } from "../base/operations.js";
 import { INVALID_RULES } from "../base/operations.js";
-import type { AnySpec } from "./fields.js";
+import { type AnySpec, text } from "./fields.js";
 import * as validators from "./generated/validators.js";
 import type { InspectContext } from "./inspect.js";
 import type { Problem } from "./problem.js";
@@ -64,7 +64,7 @@ export function countAllKeys(value: unknown): number {
 
 /** Keys of an answer that the table knows; NaN where the quick way is not content. */
 function countAnswer(checks: OperationChecks, answer: Bag, words: RunWords | null): number {
-  const { ok, err, fx, digest } = answer;
+  const { ok, err, fx, digest, message } = answer;
   let keys = 1;
   if (ok !== undefined) {
     if (err !== undefined || !checks.isOk(ok)) return NaN;
@@ -83,6 +83,10 @@ function countAnswer(checks: OperationChecks, answer: Bag, words: RunWords | nul
   if (digest !== undefined) {
     if (!validators.digest(digest)) return NaN;
     keys += 1 + countDigests(digest, words);
+  }
+  if (message !== undefined) {
+    if (typeof message !== "string" || err !== undefined) return NaN;
+    keys += 1;
   }
   return keys;
 }
@@ -152,6 +156,10 @@ function answerProblem(
       ? { path: "", message: `neither "ok" nor "err", expected ${expected}`, expected }
       : null;
   }
+  if (answer["message"] !== undefined) {
+    const where = 'a remark stands beside "ok", that of a refusal inside "err"';
+    return { path: "/message", message: where, expected: "no remark beside err" };
+  }
   const { code, rule } = err;
   if (code === "unsupported" && mayBeUnsupported) return null;
   const codes: readonly string[] = [...spec.refusals, "invalid"];
@@ -181,7 +189,7 @@ export function argsProblem(
 }
 
 /**
- * What is wrong with an answer (`ok` or `err`, `fx`, `digest`, `x_` keys), or null. An implementation may answer
+ * What is wrong with an answer (`ok` or `err`, `fx`, `digest`, `message`, `x_` keys), or null. An implementation may answer
  * `unsupported`; a trace never holds that. @public
  */
 export function answerProblemOf(
@@ -211,6 +219,7 @@ function answerSpec(spec: OperationSpec): AnySpec {
     err: { optional: ERROR },
     fx: { optional: EFFECTS },
     digest: { optional: DIGESTS },
+    message: { optional: text() },
   };
   return { type: "object", fields };
 }

@@ -151,7 +151,8 @@ export const END_LINE: AnySpec = object({
 
 const opLines = new Map<OperationSpec, AnySpec>();
 
-/** An `op` line of one operation; that exactly one of `ok` and `err` stands is a rule of its own. @public */
+/** An `op` line of one operation; that exactly one of `ok` and `err` stands, and `message` only beside `ok`, are rules of
+ * their own. @public */
 export function opLine(spec: OperationSpec): AnySpec {
   let line = opLines.get(spec);
   if (line === undefined) {
@@ -171,6 +172,7 @@ function makeOpLine(spec: OperationSpec): AnySpec {
     err: optional(ERROR),
     fx: optional(EFFECTS),
     digest: optional(DIGESTS),
+    message: optional(text()),
     site: optional(text()),
     at_us: optional(integer("us")),
   });
@@ -191,6 +193,7 @@ export const OP_KEYS: readonly string[] = [
   "err",
   "fx",
   "digest",
+  "message",
   "site",
   "at_us",
 ];

@@ -73,6 +73,7 @@ export interface OpLineOf<K extends OperationName> {
   readonly err?: OperationError;
   readonly fx?: readonly Effect[];
   readonly digest?: Digests;
+  readonly message?: string; // a remark on a granted operation, never compared
   readonly site?: string; // call site, never compared
   readonly at_us?: number; // microseconds since the run began, never compared
 }

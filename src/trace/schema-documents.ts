@@ -1,5 +1,6 @@
 // Everything that `scripts/generate-schemas.mjs` writes: the published schemas as documents, and the schemas from which
 // the quick validators are compiled.
+import { INVALID_RULES } from "../base/operations.js";
 import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT } from "./report-specs.js";
 import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-spec.js";
 import type { AnySpec } from "./fields.js";
@@ -91,6 +92,15 @@ function document(title: string, root: JsonSchema, own: Definitions = {}): JsonS
 
 const ref = (key: string): JsonSchema => ({ $ref: `#/$defs/${key}` });
 
+/** What holds for the answer of every operation: a broken contract names its rule, a remark stands beside `ok`. */
+const ANSWER: JsonSchema = {
+  if: { properties: { err: { properties: { code: { const: "invalid" } } } }, required: ["err"] },
+  then: {
+    properties: { err: { required: ["rule"], properties: { rule: { enum: [...INVALID_RULES] } } } },
+  },
+  dependentRequired: { message: ["ok"] },
+};
+
 function publishedOp(spec: OperationSpec): JsonSchema {
   const codes = [...spec.refusals, "invalid"];
   return {
@@ -99,6 +109,7 @@ function publishedOp(spec: OperationSpec): JsonSchema {
     allOf: [
       { oneOf: [{ required: ["ok"] }, { required: ["err"] }] },
       { properties: { err: { properties: { code: { enum: codes } } } } },
+      ref("answer"),
     ],
   };
 }
@@ -116,7 +127,7 @@ function traceDocument(): JsonSchema {
     op_line: { oneOf: OPERATIONS.map((spec) => ref(`op:${spec.name}`)) },
     call_line: { oneOf: OPERATIONS.map((spec) => ref(`call:${spec.name}`)) },
   };
-  const own: Definitions = { ...lines };
+  const own: Definitions = { ...lines, answer: ANSWER };
   for (const spec of OPERATIONS) own[`op:${spec.name}`] = publishedOp(spec);
   for (const spec of OPERATIONS) own[`call:${spec.name}`] = jsonSchema(callLine(spec), PUBLISHED);
   return document("trace", { description: "one line", oneOf: Object.keys(lines).map(ref) }, own);

@@ -103,7 +103,7 @@ class SinkTraceWriter implements TraceWriter {
   }
 
   op(n: number, operation: Operation, answer: Answer, extras?: OpExtras): void {
-    const { ok, err, fx, digest } = answer;
+    const { ok, err, fx, digest, message } = answer;
     // absent members are undefined, which JSON leaves out
     this.#put(
       JSON.stringify({
@@ -115,6 +115,7 @@ class SinkTraceWriter implements TraceWriter {
         err,
         fx: fx !== undefined && fx.length > 0 ? fx : undefined,
         digest: digest !== undefined && hasKeys(digest) ? digest : undefined,
+        message,
         site: extras?.site,
         at_us: extras?.at_us,
       }),

@@ -137,6 +137,7 @@ export function opLineOf(spec: OperationSpec, prng: Prng): Record<string, unknow
   if (prng.chance(1, 2)) line["fx"] = [...(valueOf(EFFECTS, prng) as unknown[]), ["wait", "f1"]];
   if (prng.chance(1, 2))
     line["digest"] = { full: "0123456789abcdef", ...(valueOf(DIGESTS, prng) as object) };
+  if (line["ok"] !== undefined && prng.chance(1, 8)) line["message"] = textOf("any", prng);
   if (prng.chance(1, 8)) line["site"] = textOf("any", prng);
   if (prng.chance(1, 8)) line["at_us"] = prng.below(1000);
   return line;

@@ -46,12 +46,18 @@ export function askMaxNewTokens(
   return { ok: { tokens } };
 }
 
-/** Observer figures; reading one inside a decision is refused at invariants level 2. @internal */
+/** Observer figures. Reading them inside a decision is refused at invariants level 2; at level 1 the first such answer
+ * of a run says so. One question reads every estimate, so once a run is once an estimate. @internal */
 export function askEstimates(core: KvCore, args: KvArgs["ask.estimates"]): Answer<"ask.estimates"> {
-  if (args.inside !== undefined && core.config.invariants === 2)
+  const { inside } = args;
+  if (inside !== undefined && core.config.invariants === 2)
     return { err: invalid("observe_only_read") };
   const estimates: Record<string, ReturnType<typeof estimateOf>> = {};
   for (const band of core.chain.bands)
     estimates[band.plan.name] = estimateOf(core.chain, band.index);
-  return { ok: estimates };
+  if (inside === undefined || core.config.invariants === 0 || core.hasToldEstimates)
+    return { ok: estimates };
+  core.hasToldEstimates = true;
+  const message = `observe_only_read: estimates are for observers, but the decision ${JSON.stringify(inside)} reads them`;
+  return { ok: estimates, message };
 }
