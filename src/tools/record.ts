@@ -10,6 +10,7 @@ import type {
   RunConfig,
 } from "../base/operations.js";
 import { deriveConfig, isModelConfig } from "../kv/build.js";
+import { bandsOf, missingComponents } from "../trace/digest-rules.js";
 import { producerBlock } from "../trace/header.js";
 import type { TraceWriter } from "../trace/writer.js";
 import type { Workload } from "../workload/workload.js";
@@ -51,6 +52,8 @@ class Recording {
   readonly #candidate: Candidate;
   readonly #pulse: Pulse;
   readonly #counters = new Map<string, number>();
+  #depth: DigestDepth | null = null; // of the run at hand
+  #hasComponents = false; // its boot was not refused
   #refusals = 0;
   #states = 0;
   #failure: RecordResult["failure"] = null;
@@ -100,6 +103,7 @@ class Recording {
     this.#pulse.run = run;
     const adapter = await this.#candidate.ready();
     const depth = this.#depthOf(adapter, digestDepth);
+    this.#depth = depth;
     await this.#candidate.open({ run, domain: "kv", config, digestDepth: depth });
     writer.run({
       ...{ run, domain: "kv", config, source, digest_depth: depth },
@@ -108,13 +112,16 @@ class Recording {
     const count = await this.#operations(workload, adapter);
     if (count === null) return;
     const { digest, failure } = await this.#candidate.close();
-    if (failure !== null) this.#fail(run, Math.max(0, count - 1), "after", failure);
-    else writer.end(run, count, digest);
+    const isLacking = depth !== null && this.#hasComponents && digest === null;
+    const broken = failure ?? (isLacking ? NO_END_DIGEST : null);
+    if (broken !== null) this.#fail(run, Math.max(0, count - 1), "after", broken);
+    else writer.end(run, count, depth === null ? null : digest);
   }
 
   // The number of operations, null when the implementation broke.
   async #operations(workload: Workload, adapter: Adapter): Promise<number | null> {
     const { writer, intentFirst } = this.#options;
+    this.#hasComponents = false;
     let n = 0;
     let answer: Answer | null = null;
     for (;;) {
@@ -131,8 +138,9 @@ class Recording {
       }
       const { answers, failure } = await adapter.apply([step.operation]);
       const given = answers[0];
-      if (given === undefined || failure !== null) {
-        this.#fail(workload.run, n, "at", failure ?? NO_ANSWER);
+      const broken = failure ?? this.#brokenPromise(step.operation, given);
+      if (given === undefined || broken !== null) {
+        this.#fail(workload.run, n, "at", broken ?? NO_ANSWER);
         return null;
       }
       this.#write(workload.run, n, step.operation, given);
@@ -151,7 +159,21 @@ class Recording {
       throw new CandidateError("candidate_handshake", `the implementation ${what}`);
     }
     if (answer.err !== undefined) this.#refusals += 1;
-    this.#options.writer.op(n, operation, answer);
+    // digests that were not asked for have no depth
+    const told =
+      this.#depth === null && answer.digest !== undefined ? answerWithout(answer) : answer;
+    this.#options.writer.op(n, operation, told);
+  }
+
+  // An implementation that gives digests gives all of them at boot: without one of them nobody could read the others.
+  #brokenPromise(operation: Operation, answer: Answer | undefined): AdapterFailure | null {
+    if (operation.op !== "boot" || answer?.ok === undefined) return null;
+    this.#hasComponents = true;
+    if (this.#depth === null) return null;
+    const missing = missingComponents(bandsOf(answer.ok as object), answer.digest);
+    if (missing.length === 0) return null;
+    const message = `operation 0 lists no digest of ${missing.join(", ")}, though digests of depth ${this.#depth} were asked for`;
+    return { kind: "protocol", message };
   }
 
   #isStateDue(n: number): boolean {
@@ -186,4 +208,12 @@ function derivedOf(config: RunConfig): { readonly derived?: DirectConfig } {
   return "refusal" in derived ? {} : { derived: derived.derived };
 }
 
+function answerWithout({ digest: _digest, ...bare }: Answer): Answer {
+  return bare;
+}
+
 const NO_ANSWER: AdapterFailure = { kind: "protocol", message: "gave no answer" };
+const NO_END_DIGEST: AdapterFailure = {
+  kind: "protocol",
+  message: "gave no digest at the end of a run with digests",
+};

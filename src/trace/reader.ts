@@ -157,8 +157,10 @@ class FileTraceReader implements TraceReader {
       this.#structure.abandon();
     }
     if (line.kind === "trace") this.#header(line);
-    const problem = this.#structure.accept(line);
-    if (problem !== null) throw this.#parser.error(problem.code, problem.message, feed.number);
+    const wrong = this.#structure.accept(line);
+    if (wrong !== null) {
+      throw this.#parser.error(wrong.code, wrong.message, feed.number, wrong.problem);
+    }
     return line;
   }
 

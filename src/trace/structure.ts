@@ -1,20 +1,24 @@
 // What may follow what: the header first, runs one after another, numbers without gap or repeat, ends that agree.
 import type { ErrorCode } from "../base/errors.js";
+import { RunDigests } from "./digest-rules.js";
+import type { EndLine, OpLine, RunLine, TraceLine } from "./lines.js";
 import { findOperation } from "./operation-table.js";
+import type { Problem } from "./problem.js";
 import { runWords } from "./run-words.js";
 import type { RunWords } from "./run-words.js";
-import type { RunLine, TraceLine } from "./lines.js";
 
 /** A broken rule of structure. @internal */
 export interface StructureProblem {
   readonly code: ErrorCode;
   readonly message: string;
+  readonly problem?: Problem; // the field at fault, where it is one
 }
 
 /** An open run. */
 interface OpenRun {
   readonly line: RunLine;
   readonly words: RunWords | null;
+  readonly digests: RunDigests;
   next: number; // number of the operation that must come
   operations: number; // `op` lines so far
   readonly called: string[]; // operations of `call` lines not yet answered, from `next` on
@@ -54,7 +58,7 @@ export class TraceStructure {
     if (run === null) return wrong(`a "${line.kind}" line outside a run`);
     switch (line.kind) {
       case "op":
-        return acceptOperation(run, line.n, line.op);
+        return acceptOperation(run, line);
       case "call":
         return acceptCall(run, line.n, line.op);
       case "mark":
@@ -64,7 +68,7 @@ export class TraceStructure {
       case "state":
         return acceptState(run, line.n);
       case "end":
-        return this.#end(run, line.run, line.ops);
+        return this.#end(run, line);
     }
   }
 
@@ -82,9 +86,11 @@ export class TraceStructure {
   #open(line: RunLine): StructureProblem | null {
     if (this.#runs.has(line.run)) return wrong(`a second run is named "${line.run}"`);
     this.#runs.add(line.run);
+    const words = runWords(line.domain, line.config, line.derived);
     this.#run = {
       line,
-      words: runWords(line.domain, line.config, line.derived),
+      words,
+      digests: new RunDigests(line, words),
       next: line.starts_at ?? 0,
       operations: 0,
       called: [],
@@ -92,7 +98,8 @@ export class TraceStructure {
     return null;
   }
 
-  #end(run: OpenRun, name: string, ops: number): StructureProblem | null {
+  #end(run: OpenRun, line: EndLine): StructureProblem | null {
+    const { run: name, ops } = line;
     if (name !== run.line.run) {
       return wrong(`the end of run "${name}" inside run "${run.line.run}"`);
     }
@@ -100,11 +107,12 @@ export class TraceStructure {
       return wrong(`run ${name} says ${ops} operations, the file has ${run.operations}`);
     }
     this.#run = null;
-    return null;
+    return wrongField(run.digests.acceptEnd(line));
   }
 }
 
-function acceptOperation(run: OpenRun, n: number, op: string): StructureProblem | null {
+function acceptOperation(run: OpenRun, line: OpLine): StructureProblem | null {
+  const { n, op } = line;
   if (n !== run.next) return wrongNumber(run, n);
   const problem = wrongKind(run, n, op);
   if (problem !== null) return problem;
@@ -114,7 +122,7 @@ function acceptOperation(run: OpenRun, n: number, op: string): StructureProblem 
   }
   run.next = n + 1;
   run.operations += 1;
-  return null;
+  return wrongField(run.digests.acceptOperation(line));
 }
 
 // Calls may run ahead of their answers by as many as are in flight.
@@ -148,6 +156,10 @@ function wrongNumber(run: OpenRun, n: number): StructureProblem {
   const what = n < run.next ? "repeated" : "gap: missing";
   const missing = n < run.next ? `operation ${n}` : `operation ${run.next}`;
   return wrong(`${what} ${missing} in run ${run.line.run}: found n ${n}, expected ${run.next}`);
+}
+
+function wrongField(problem: Problem | null): StructureProblem | null {
+  return problem === null ? null : { code: "trace_structure", message: problem.message, problem };
 }
 
 function wrong(message: string): StructureProblem {

@@ -131,6 +131,43 @@ test("digests of another depth than the implementation gives are recorded at its
   expect(readLines(path)[1]).toMatchObject({ kind: "run", digest_depth: "light" });
 });
 
+test("a recording never holds what a reader refuses: digests are whole, or the recording fails", async () => {
+  const lacking = at(0, ({ digest, ...answer }) => {
+    const { rows: _rows, ...rest } = digest ?? {};
+    return { ...answer, digest: rest };
+  });
+  const start = async (): Promise<FaultyAdapter> => new FaultyAdapter(lacking);
+  const first = await recordWith({ writer: createTraceWriter(freshPath()), start });
+  expect(first).toMatchObject({ operations: 0, failure: { n: 0, place: "at" } });
+  expect(first.failure?.failure).toMatchObject({ kind: "protocol" });
+  expect(first.failure?.failure.message).toContain("no digest of rows");
+
+  const endless = new FaultyAdapter(right);
+  endless.close = async () => ({ digest: null, failure: null });
+  const last = await recordWith({
+    writer: createTraceWriter(freshPath()),
+    start: async () => endless,
+  });
+  expect(last.failure).toMatchObject({ n: last.operations - 1, place: "after" });
+  expect(last.failure?.failure.kind).toBe("protocol");
+});
+
+test("digests that were not asked for are not recorded", async () => {
+  const path = freshPath();
+  const writer = createTraceWriter(path);
+  // says that it has none, and gives some all the same
+  const stray = { full: "0".repeat(16) };
+  const talkative = new FaultyAdapter((_n, _op, answer) => ({ ...answer, digest: stray }), null, {
+    digest: null,
+  });
+  const close = talkative.close.bind(talkative);
+  talkative.close = async () => ({ ...(await close()), digest: "0".repeat(16) });
+  await recordWith({ writer, start: async () => talkative });
+  writer.commit();
+  expect(readLines(path).some(({ digest }) => digest !== undefined)).toBe(false);
+  expect(await validateTrace(path)).toMatchObject({ runs: 2 });
+});
+
 test("the first line names the implementation that answered, never who recorded it", async () => {
   const said = { name: "other", version: "7.1", revision: "abc1234", dirty: true };
   for (const [info, producer] of [

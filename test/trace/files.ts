@@ -38,6 +38,17 @@ export const FITS =
 export const END = '{"kind":"end","run":"one","ops":3}';
 export const GOOD = [HEADER, RUN, BOOT, ALLOC, FITS, END];
 
+/** The components of the run in RUN. */
+export const COMPONENTS: readonly string[] = [
+  ...["window_8", "full", "chain", "forwards", "ledger", "rows", "tree", "host", "net"],
+];
+
+/** The line with a digest of these components at its end. */
+export function withDigest(line: string, components: readonly string[]): string {
+  const digest = components.map((name) => `"${name}":"00000000000000aa"`).join(",");
+  return `${line.slice(0, -1)},"digest":{${digest}}}`;
+}
+
 export const textOf = (lines: readonly string[], end = "\n"): string =>
   lines.map((line) => `${line}${end}`).join("");
 

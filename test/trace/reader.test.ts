@@ -8,7 +8,18 @@ import { Prng } from "../../src/base/prng.js";
 import { LineFeed } from "../../src/trace/reader-lines.js";
 import { validateTrace } from "../../src/trace/validate.js";
 import { describeUnless } from "../skip-aloud.js";
-import { ALLOC, END, FITS, GOOD, errorOf, fileOf, readAll, textOf } from "./files.js";
+import {
+  ALLOC,
+  COMPONENTS,
+  END,
+  FITS,
+  GOOD,
+  errorOf,
+  fileOf,
+  readAll,
+  textOf,
+  withDigest,
+} from "./files.js";
 import { SPECS, opLineOf } from "./values.js";
 
 const golden = fileURLToPath(new URL("../../../shared/golden/", import.meta.url));
@@ -82,8 +93,9 @@ describe("random runs of every operation", () => {
         '"sub_pools":[',
         '"sub_pools":[{"name":"mamba","kind":"state","unit_bytes":160},',
       );
-      const end = END.replace('"ops":3', '"ops":301');
-      const lines = [GOOD[0]!, run, GOOD[2]!, ...ops, end];
+      const end = END.replace('"ops":3', '"ops":301,"digest":"00000000000000ff"');
+      const boot = withDigest(GOOD[2]!, ["mamba", ...COMPONENTS]);
+      const lines = [GOOD[0]!, run, boot, ...ops, end];
       const path = fileOf(textOf(lines));
       const { lines: read } = await readAll(path);
       expect(read.map((line) => JSON.stringify(line))).toEqual(lines);
