@@ -1,11 +1,15 @@
 // The state of one run that operations work on: the chain, the request rows, the open free group.
-import type { DirectConfig, OperationError } from "../base/operations.js";
+import type { DirectConfig, EndedTransfers, FreedOk, OperationError } from "../base/operations.js";
 import type { Band } from "./alloc/band.js";
 import { ChainAllocator } from "./alloc/chain.js";
 import type { ChainConfig } from "./config.js";
 import { PageListBuilder } from "./freed-pages.js";
 import { bandPlans } from "./memory/geometry.js";
 import { type Request, RequestTable } from "./requests.js";
+import { HostCache } from "./cache/host-cache.js";
+import { PrefixTree } from "./cache/prefix-tree.js";
+import { Transfers } from "./transfer/transfers.js";
+import { DeferredFrees } from "./transfer/deferred-frees.js";
 
 /** Pages and ids whose frees wait for `group.end`, in call order. They stay bound and live until then. @internal */
 export interface FreeGroup {
@@ -30,9 +34,16 @@ export class KvCore {
   readonly lists: PageListBuilder;
   readonly tokenBands: readonly Band[]; // chain order
   readonly windowBands: readonly Band[]; // chain order
+  readonly deferred: DeferredFrees;
+  readonly tree: PrefixTree;
+  readonly host: HostCache;
+  readonly net: Transfers;
+  /** Transfers that the operation under way ended without a host wait: by finishing their request, for example. */
+  readonly endedTransfers: string[] = [];
   group: FreeGroup | null = null;
   /** Whether this run was told once that a decision reads estimates. A remark, no part of what digests cover. */
   hasToldEstimates: boolean;
+  readonly #deferredLists: PageListBuilder;
   readonly #parts: DigestParts;
 
   /** @param before - the run that a resize of the arena replaces */
@@ -44,6 +55,11 @@ export class KvCore {
     this.requests = before?.requests ?? new RequestTable(config.rows, parts.layout);
     this.hasToldEstimates = before?.hasToldEstimates ?? false;
     this.lists = new PageListBuilder(this.chain.bands);
+    this.#deferredLists = new PageListBuilder(this.chain.bands);
+    this.deferred = new DeferredFrees(this.chain.bands.length);
+    this.tree = new PrefixTree();
+    this.host = new HostCache();
+    this.net = new Transfers();
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
     this.windowBands = this.chain.bands.filter((band) => band.plan.isWindow);
   }
@@ -66,7 +82,8 @@ export class KvCore {
 
   /** Whether a window page is bound and not yet freed in the open group. */
   isWindowBound(band: Band, virtual: number): boolean {
-    return band.v2p[virtual]! > 0 && this.group?.windows[band.index]!.has(virtual) !== true;
+    if (band.v2p[virtual]! <= 0 || this.deferred.has(band, virtual)) return false;
+    return this.group?.windows[band.index]!.has(virtual) !== true;
   }
 
   /** Frees one band's page of a virtual page, or defers it to the group's end. */
@@ -75,6 +92,15 @@ export class KvCore {
       this.group.bands[band.index]!.push(virtual);
       if (band.plan.isWindow) this.group.windows[band.index]!.add(virtual);
       return;
+    }
+    if (band.uses.size > 0) {
+      const page = band.v2p[virtual]!; // bound, the caller says
+      const transfers = band.usesAt(page).filter((use) => use.kind === "transfer");
+      if (transfers.length > 0) {
+        this.deferred.add({ band, id: virtual, transfers });
+        this.#deferredLists.bands[band.index]!.add(page);
+        return;
+      }
     }
     this.lists.bands[band.index]!.add(band.free(virtual, this.chain.steps.newestUnprocessed));
   }
@@ -95,21 +121,78 @@ export class KvCore {
       this.group.virtual.push(virtual);
       return;
     }
+    if (
+      !this.deferred.isEmpty &&
+      this.tokenBands.some((band) => this.deferred.has(band, virtual))
+    ) {
+      this.deferred.virtual.add(virtual);
+      this.#deferredLists.virtual.add(virtual);
+      return;
+    }
     this.chain.virtual.retire(virtual);
     this.lists.virtual.add(virtual);
   }
 
   /** Frees a state slot with its page, at once or at the group's end. */
   freeSlot(slot: number): void {
-    const { stateBand, slots } = this.chain;
-    if (stateBand === null || slots === null) return; // no state band, no slots
+    const { stateBand } = this.chain;
+    if (stateBand === null) return; // no state band, no slots
     this.freeBandPage(stateBand, slot);
     if (this.group !== null) {
       this.group.slots.push(slot);
       return;
     }
-    slots.retire(slot);
+    this.retireSlot(slot);
+  }
+
+  /** Returns a slot id; with a page that waits for a transfer it waits too. */
+  retireSlot(slot: number): void {
+    const { stateBand, slots } = this.chain;
+    if (stateBand !== null && this.deferred.has(stateBand, slot)) {
+      this.deferred.slots.add(slot);
+      this.#deferredLists.slots.add(slot);
+      return;
+    }
+    slots?.retire(slot);
     this.lists.slots.add(slot);
+  }
+
+  /** What the operation freed: pages and ids, those that wait for transfers, and what transfers that it ended gave back. */
+  freed(): FreedOk {
+    const freed = this.lists.take();
+    const deferred = this.#deferredLists.take();
+    return {
+      freed,
+      ...(Object.keys(deferred).length > 0 ? { deferred } : {}),
+      ...this.ended(),
+    };
+  }
+
+  /** `ended` of an answer: the transfers that the operation ended, with what they had held back; empty where none. */
+  ended(): { readonly ended?: EndedTransfers } {
+    const { ledger } = this.chain;
+    if (ledger.ended.length === 0 && this.endedTransfers.length === 0) return {};
+    const transfers = [
+      ...ledger.ended.splice(0).map(({ name }) => name),
+      ...this.endedTransfers.splice(0),
+    ];
+    this.releaseDeferred();
+    return { ended: { transfers, freed: this.lists.take() } };
+  }
+
+  /** Frees what no transfer holds back any more, in the order of the frees; lists it. */
+  releaseDeferred(): void {
+    for (const { band, id } of this.deferred.takeReady()) {
+      this.freeBandPage(band, id);
+      if (band.plan.kind === "state") {
+        if (this.deferred.slots.delete(id)) this.retireSlot(id);
+        continue;
+      }
+      if (!this.deferred.virtual.has(id)) continue;
+      if (this.tokenBands.some((other) => this.deferred.has(other, id))) continue;
+      this.deferred.virtual.delete(id);
+      this.retireVirtual(id);
+    }
   }
 
   /** The rule broken by a take or free between a launch and its record, or null. */

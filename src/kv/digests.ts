@@ -3,6 +3,7 @@
 import { foldDigests, hashName, hexOf, type Lanes, LaneSum, mixA, mixB } from "../base/digest.js";
 import { type Digests, FIXED_COMPONENTS } from "../base/operations.js";
 import { BAND_FIELD, type Band } from "./alloc/band.js";
+import type { Component } from "./component.js";
 import type { KvCore } from "./core.js";
 
 const BAND_COUNT = {
@@ -23,16 +24,16 @@ const LEDGER = { uses: 1, writer: 16, unknown: 17 } as const;
 export type ContentsOf = (band: string) => Lanes;
 
 // What a component is; a number, since every operation asks it of every component.
-const KIND = { band: 0, chain: 1, forwards: 2, ledger: 3, rows: 4, unused: 5 } as const;
+const KIND = { band: 0, chain: 1, forwards: 2, ledger: 3, rows: 4, other: 5 } as const;
 type Kind = (typeof KIND)[keyof typeof KIND];
 const KIND_OF: Readonly<Record<(typeof FIXED_COMPONENTS)[number], Kind>> = {
   chain: KIND.chain,
   forwards: KIND.forwards,
   ledger: KIND.ledger,
   rows: KIND.rows,
-  tree: KIND.unused,
-  host: KIND.unused,
-  net: KIND.unused,
+  tree: KIND.other,
+  host: KIND.other,
+  net: KIND.other,
 };
 
 /** Tracks which component digests changed from operation to operation. @internal */
@@ -107,12 +108,13 @@ export class ComponentDigests {
       case KIND.chain:
         return chain.moveEpoch + chain.fences.version;
       case KIND.forwards:
-      case KIND.ledger:
         return chain.steps.version;
+      case KIND.ledger:
+        return chain.steps.version + chain.ledger.version;
       case KIND.rows:
         return requests.version;
-      case KIND.unused:
-        return 0;
+      case KIND.other:
+        return this.#otherAt(index).version;
     }
   }
 
@@ -140,9 +142,17 @@ export class ComponentDigests {
       case KIND.rows:
         requests.digestInto(sum);
         return;
-      case KIND.unused:
+      case KIND.other:
+        this.#otherAt(index).digestInto(sum, this.#layout);
         return;
     }
+  }
+
+  /** `tree`, `host` or `net`. */
+  #otherAt(index: number): Component {
+    const { tree, host, net } = this.#core;
+    const name = this.#names[index];
+    return name === "tree" ? tree : name === "host" ? host : net;
   }
 
   #addBand(sum: LaneSum, band: Band): void {
@@ -154,6 +164,7 @@ export class ComponentDigests {
     counts.put(sum, BAND_COUNT.holes, band.holes.length);
     counts.put(sum, BAND_COUNT.pending, band.pendingPages);
     counts.put(sum, BAND_COUNT.vacated, band.vacated.length);
+    if (band.fixed.size > 0) counts.put(sum, BAND_COUNT.fixed, band.fixed.size);
     const ids = band.plan.isOwner ? chain.virtual : band.plan.kind === "state" ? chain.slots : null;
     if (ids !== null) counts.put(sum, BAND_COUNT.freeIds, ids.free.length);
     if (!this.#layout) return;
@@ -192,6 +203,7 @@ export class ComponentDigests {
   #addLedger(sum: LaneSum): void {
     const unretired = this.#core.chain.steps.unretired();
     sum.add(LEDGER.uses, 0, unretired.length);
+    this.#core.chain.ledger.digestInto(sum, this.#layout);
     if (!this.#layout) return;
     for (const step of unretired) {
       sum.add(step.unknownWrites ? LEDGER.unknown : LEDGER.writer, 0, hashName(step.name));
@@ -229,5 +241,6 @@ export function recomputedCells(band: Band): LaneSum {
   for (const { page, readers } of band.vacated) {
     sum.add(BAND_FIELD.vacated, page, hashName(readers.at(-1)?.name ?? ""));
   }
+  for (const page of band.fixed) sum.add(BAND_FIELD.fixed, page, 1);
   return sum;
 }

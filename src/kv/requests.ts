@@ -12,6 +12,9 @@ export interface Request {
   readonly name: string;
   readonly row: number;
   readonly pages: number[]; // virtual page by page index, 0 = unbound
+  /** Number of the operation that put the tree's page there, by page index; positions that the row filled itself are
+   * missing. A forward launched before it read another page at that position. */
+  readonly sharedAt: Map<number, number>;
   readonly cursors: number[]; // tokens, by band index; used for window bands
   readonly slots: Record<StatePurpose, number[]>; // slot ids
   allocated: number; // tokens
@@ -72,6 +75,7 @@ export class RequestTable {
       name,
       row: this.#freeRows.shift(),
       pages: [],
+      sharedAt: new Map(),
       cursors: new Array<number>(bands).fill(0),
       slots: { main: [], track: [], replace: [], cow: [] },
       allocated: 0,
@@ -104,6 +108,17 @@ export class RequestTable {
   setAllocated(request: Request, tokens: number): void {
     this.#change(FIELD.allocated, request.row, request.allocated, tokens);
     request.allocated = tokens;
+  }
+  /** Sets how many tokens of the row the tree owns. */
+  setProtected(request: Request, tokens: number): void {
+    this.#change(FIELD.protected, request.row, request.protected, tokens);
+    request.protected = tokens;
+  }
+  /** Sets the position of the latest checkpoint, null for none. */
+  setCheckpoint(request: Request, tokens: number | null): void {
+    const cell = (value: number | null): number => (value === null ? 0 : value + 1);
+    this.#change(FIELD.checkpoint, request.row, cell(request.checkpoint), cell(tokens));
+    request.checkpoint = tokens;
   }
   setCursor(request: Request, band: number, tokens: number): void {
     const old = request.cursors[band]!; // one cursor a band

@@ -8,6 +8,7 @@ import { type Band, PAGE } from "./alloc/band.js";
 import { EndBand } from "./alloc/end-band.js";
 import { FloatBand } from "./alloc/float-band.js";
 import type { ForwardStep } from "./alloc/forward-steps.js";
+import { type HostCopy, isOver, type NetworkTransfer, type Signal } from "./alloc/signals.js";
 import { planStages, StageCapacity, type StageFold } from "./alloc/stage-capacity.js";
 import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
@@ -23,12 +24,32 @@ interface ForwardsExtra {
     readonly self: number;
     readonly fold: StageFold;
   } | null;
+  readonly uses: readonly UseExtra[];
+  readonly submissions: number;
+  readonly deferred: {
+    readonly pages: readonly {
+      readonly band: string;
+      readonly id: number;
+      readonly transfers: readonly string[];
+    }[];
+    readonly virtual: Extents;
+    readonly slots: Extents;
+  };
   readonly group: {
     readonly virtual: Extents;
     readonly slots: Extents;
     readonly bands: readonly Extents[];
   } | null;
   readonly told_estimates: boolean;
+}
+
+/** A copy or transfer of the ledger; its places stand in the ledger's records. */
+interface UseExtra {
+  readonly name: string;
+  readonly kind: "copy" | "transfer";
+  readonly direction: "out" | "in" | "send" | "receive";
+  readonly order: number;
+  readonly stalled: boolean;
 }
 
 /** @internal */
@@ -46,6 +67,23 @@ export function stateOf(core: KvCore): State {
       self: chain.stages.self,
       fold: chain.stages.save(),
     },
+    uses: [...chain.ledger.copies, ...chain.ledger.transfers].map((use) => ({
+      name: use.name,
+      kind: use.kind,
+      direction: use.direction,
+      order: use.order,
+      stalled: use.kind === "transfer" && use.isStalled,
+    })),
+    submissions: chain.ledger.submissions,
+    deferred: {
+      pages: core.deferred.pages.map(({ band, id, transfers }) => ({
+        band: band.plan.name,
+        id,
+        transfers: names(transfers.filter((transfer) => !transfer.isOver)),
+      })),
+      virtual: toExtents([...core.deferred.virtual]),
+      slots: toExtents([...core.deferred.slots]),
+    },
     group: core.group && {
       virtual: toExtents(core.group.virtual),
       slots: toExtents(core.group.slots),
@@ -61,7 +99,7 @@ export function stateOf(core: KvCore): State {
       move_epoch: chain.moveEpoch,
       fences: chain.fences.list.map(({ from, to, readers }) => ({
         bytes: [from, to],
-        signals: names(readers),
+        signals: names(readers.filter((reader) => !isOver(reader))),
       })),
     },
     forwards: {
@@ -78,8 +116,8 @@ export function stateOf(core: KvCore): State {
   };
 }
 
-function names(steps: readonly ForwardStep[]): string[] {
-  return steps.map((step) => step.name);
+function names(signals: readonly Signal[]): string[] {
+  return signals.map((signal) => signal.name);
 }
 
 function bandState(core: KvCore, band: Band): BandState {
@@ -98,9 +136,9 @@ function bandState(core: KvCore, band: Band): BandState {
     })),
     vacated: band.vacated.map(({ page, readers }) => ({
       pages: [[page, 1]],
-      readers: names(readers.filter((reader) => !reader.retired)),
+      readers: names(readers.filter((reader) => !isOver(reader))),
     })),
-    fixed: [],
+    fixed: toExtents([...band.fixed].sort((left, right) => left - right)),
     bindings: bindingRuns(band),
     free_ids: ids === null ? [] : toExtents(ids.free.toArray()),
   };
@@ -166,8 +204,33 @@ function ledgerRecords(core: KvCore): LedgerRecord[] {
       }
     }
   }
+  return [...records, ...useRecords(core)];
+}
+
+/** What copies and transfers read or write, at the places where they were submitted. */
+function useRecords(core: KvCore): LedgerRecord[] {
+  const { bands, ledger } = core.chain;
+  const records: LedgerRecord[] = [];
+  for (const use of [...ledger.copies, ...ledger.transfers]) {
+    for (const [index, pages] of use.places.entries()) {
+      if (pages.length === 0) continue;
+      records.push({
+        use: USE_WORD[use.direction],
+        band: bands[index]!.plan.name, // places by band
+        pages: toExtents(pages),
+        signal: use.name,
+      });
+    }
+  }
   return records;
 }
+
+const USE_WORD = {
+  out: "copy_read",
+  in: "copy_write",
+  send: "network_read",
+  receive: "network_write",
+} as const;
 
 /** Puts a state in place of a fresh run's; returns the number of the next operation. @internal */
 export function loadState(core: KvCore, state: State): number {
@@ -177,13 +240,26 @@ export function loadState(core: KvCore, state: State): number {
   for (const [name, row] of Object.entries(state.rows)) loadRow(core, name, row);
   requests.marks.push(...idsOf(extra.marks));
   requests.setFreeRows(expand(extra.free_rows));
-  for (const band of chain.bands) loadBand(core, band, state[band.plan.name] as BandState, steps);
+  const uses = loadUses(core, state, extra);
+  const signals = new Map<string, Signal>([...steps, ...uses]);
+  for (const band of chain.bands)
+    loadBand(core, band, state[band.plan.name] as BandState, steps, signals);
+  for (const use of uses.values()) restoreUse(core, use);
+  for (const { band, id, transfers } of extra.deferred.pages) {
+    core.deferred.add({
+      band: chain.bandNamed(band)!, // a band of this run
+      id,
+      transfers: transfers.map((name) => uses.get(name) as NetworkTransfer),
+    });
+  }
+  for (const id of idsOf(extra.deferred.virtual)) core.deferred.virtual.add(id);
+  for (const id of idsOf(extra.deferred.slots)) core.deferred.slots.add(id);
   chain.moveEpoch = state.chain.move_epoch;
-  for (const { bytes, signals } of state.chain.fences) {
+  for (const { bytes, signals: users } of state.chain.fences) {
     chain.fences.add(
       bytes[0],
       bytes[1],
-      signals.map((signal) => steps.get(signal)!),
+      users.map((user) => signals.get(user)!),
     );
   }
   if (extra.stages !== null) {
@@ -207,6 +283,39 @@ export function loadState(core: KvCore, state: State): number {
   return extra.clock;
 }
 
+function loadUses(
+  core: KvCore,
+  state: State,
+  extra: ForwardsExtra,
+): Map<string, HostCopy | NetworkTransfer> {
+  const uses = new Map<string, HostCopy | NetworkTransfer>();
+  core.chain.ledger.submissions = extra.submissions;
+  for (const { name, kind, direction, order, stalled } of extra.uses) {
+    const places = core.chain.bands.map((band) =>
+      state.ledger
+        .filter(
+          (record) =>
+            record.signal === name &&
+            record.band === band.plan.name &&
+            record.use === USE_WORD[direction],
+        )
+        .flatMap((record) => expand(record.pages)),
+    );
+    const use =
+      kind === "copy"
+        ? { kind, name, direction, order, places, isOver: false }
+        : { kind, name, direction, order, places, isOver: false, isStalled: stalled };
+    uses.set(name, use as HostCopy | NetworkTransfer); // the direction is one of its kind
+  }
+  return uses;
+}
+
+/** A place that left its band is fenced by its bytes instead. */
+function restoreUse(core: KvCore, use: HostCopy | NetworkTransfer): void {
+  const { bands, ledger } = core.chain;
+  ledger.restore(bands, use, (band, page) => band.status[page] !== PAGE.beyond);
+}
+
 function loadForwards(core: KvCore, state: State, extra: ForwardsExtra): Map<string, ForwardStep> {
   const { steps, bands } = core.chain;
   const known = new Map<string, ForwardStep>();
@@ -220,6 +329,7 @@ function loadForwards(core: KvCore, state: State, extra: ForwardsExtra): Map<str
         return new Set(records.flatMap((record) => expand(record.pages)));
       });
     const step: ForwardStep = {
+      kind: "forward",
       name,
       mode,
       launch: known.size + 1, // order is all that counts: loaded pages are bound at 0
@@ -250,6 +360,7 @@ function loadRow(core: KvCore, name: string, row: RowState): void {
     name,
     row: row.row,
     pages: expand(row["x_pages"] as Extents),
+    sharedAt: new Map(),
     cursors,
     slots: { main: [], track: [], replace: [], cow: [] },
     allocated: row.allocated,
@@ -278,6 +389,7 @@ function loadBand(
   band: Band,
   state: BandState,
   steps: ReadonlyMap<string, ForwardStep>,
+  signals: ReadonlyMap<string, Signal>,
 ): void {
   if (band instanceof EndBand) band.span = state.span[1];
   else if (band instanceof FloatBand) band.moveSpan(state.span[0], state.span[0] + state.span[1]);
@@ -287,6 +399,10 @@ function loadBand(
       band.bind(virtual + i, physical + i, 0);
     }
   }
+  for (const page of idsOf(state.fixed)) {
+    band.status[page] = PAGE.live; // one not yet bound is live all the same
+    band.fix(page);
+  }
   band.live = state.live;
   for (const page of idsOf(state.holes)) band.addHole(page);
   for (const { key, pages } of state.pending) band.restorePending(steps.get(key)!, expand(pages));
@@ -294,7 +410,7 @@ function loadBand(
     for (const page of idsOf(pages))
       band.addVacated(
         page,
-        readers.map((reader) => steps.get(reader)!),
+        readers.map((reader) => signals.get(reader)!),
       );
   }
   const ids = band.plan.isOwner

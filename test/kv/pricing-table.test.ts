@@ -160,6 +160,8 @@ for (const [states, need, low] of LOW_PACKED) {
         vacated: 0,
         spanFirst: 2,
         spanCount: states,
+        pinned: 0,
+        kept: 0,
       },
       {
         grow: "float",
@@ -171,6 +173,8 @@ for (const [states, need, low] of LOW_PACKED) {
         vacated: 0,
         spanFirst: 40,
         spanCount: need,
+        pinned: 0,
+        kept: 0,
       },
       // One page whose first byte is where the float must end.
       {
@@ -183,6 +187,8 @@ for (const [states, need, low] of LOW_PACKED) {
         vacated: 0,
         spanFirst: 1,
         spanCount: 1,
+        pinned: 0,
+        kept: 0,
       },
     ];
     expect(planRelayout(bands, [0, 0, 0])?.spans[1]).toEqual([low, need]);

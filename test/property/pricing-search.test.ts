@@ -63,6 +63,8 @@ function randomChain(prng: Prng): Chain {
       vacated,
       spanFirst: first,
       spanCount: count,
+      pinned: 0,
+      kept: 0,
     };
   });
   const demand = bands.map(() => (prng.chance(1, 4) ? 0 : prng.below(prng.pick([3, 6, 12, 24]))));

@@ -5,7 +5,7 @@ import { hashName, LaneSum } from "../../base/digest.js";
 import { IdQueue } from "../../base/id-queue.js";
 import type { BandPlan } from "../memory/geometry.js";
 import type { ForwardStep } from "./forward-steps.js";
-import { newer } from "./signals.js";
+import { type HostCopy, isOver, type NetworkTransfer, newer, type Signal } from "./signals.js";
 
 /** State of one page. @internal */
 export const PAGE = { beyond: 0, live: 1, hole: 2, pending: 3, vacated: 4 } as const;
@@ -16,11 +16,15 @@ export interface PendingBatch {
   readonly pages: number[]; // in the order of their frees
 }
 
-/** A page that a move left while forwards may still read it. @internal */
+/** A page that a move left while forwards or sends may still read it. @internal */
 export interface VacatedPage {
   readonly page: number;
-  readonly readers: readonly ForwardStep[]; // oldest first
+  readonly readers: readonly Signal[]; // forwards, then transfers, each oldest first; none of them over
 }
+
+/** A copy or transfer that uses a page at its place. @internal */
+export type PlaceUse = HostCopy | NetworkTransfer;
+const NO_USES: readonly PlaceUse[] = [];
 
 /** Which parts of a band's content the digest covers. @internal */
 export interface DigestParts {
@@ -34,6 +38,7 @@ export const BAND_FIELD = {
   pending: 0x120000,
   vacated: 19,
   freeIds: 20,
+  fixed: 21,
 } as const;
 
 /** One band of the chain. Pages are numbers on the band's own grid. @internal */
@@ -51,7 +56,13 @@ export abstract class Band {
   pendingPages = 0;
   /** Rises with every change of a capacity field or of content that the digest sees. */
   epoch = 0;
-  readonly cells = new LaneSum(); // bindings, pending, vacated
+  readonly cells = new LaneSum(); // bindings, pending, vacated, fixed
+  /** Live pages that load reservations fix; those not yet bound to an id are among them. */
+  readonly fixed = new Set<number>();
+  /** Copies and transfers that use a page at its place, by page; only pages inside the span. */
+  readonly uses = new Map<number, PlaceUse[]>();
+  /** Called with a page that leaves the span while somebody still uses its bytes. */
+  onLeave: (band: Band, page: number, users: readonly Signal[]) => void = () => undefined;
   readonly keepsCells: boolean; // digest depth layout or deep
 
   constructor(plan: BandPlan, index: number, virtualIds: number, parts: DigestParts) {
@@ -134,13 +145,74 @@ export abstract class Band {
     this.bind(virtual, target, clock);
   }
 
+  /** Frees a live page that no id is bound to. */
+  freeUnbound(page: number, forward: ForwardStep | null): void {
+    assert(
+      this.p2v[page] === 0 && this.status[page] === PAGE.live,
+      "band.free_of_unbound_live_page",
+    );
+    this.live -= 1;
+    if (forward === null) this.addHole(page);
+    else this.#pend(page, forward);
+    this.epoch += 1;
+  }
+
+  /** Fixes a live page in place under a load reservation. */
+  fix(page: number): void {
+    this.fixed.add(page);
+    if (this.keepsCells) this.cells.add(BAND_FIELD.fixed, page, 1);
+    this.epoch += 1;
+  }
+  unfix(page: number): void {
+    if (!this.fixed.delete(page)) return;
+    if (this.keepsCells) this.cells.remove(BAND_FIELD.fixed, page, 1);
+    this.epoch += 1;
+  }
+
+  /** Copies and transfers that use a page at its place, oldest first. */
+  usesAt(page: number): readonly PlaceUse[] {
+    return this.uses.size === 0 ? NO_USES : (this.uses.get(page) ?? NO_USES);
+  }
+  addUses(pages: readonly number[], use: PlaceUse): void {
+    for (const page of pages) {
+      const list = this.uses.get(page);
+      if (list === undefined) this.uses.set(page, [use]);
+      else list.push(use);
+    }
+    this.epoch += 1;
+  }
+  /** Forgets a use; pages that left the span meanwhile are not listed any more. */
+  dropUses(pages: readonly number[], use: PlaceUse): void {
+    for (const page of pages) {
+      const list = this.uses.get(page);
+      const at = list?.indexOf(use) ?? -1;
+      if (list === undefined || at < 0) continue;
+      if (list.length === 1) this.uses.delete(page);
+      else list.splice(at, 1);
+    }
+    this.epoch += 1;
+  }
+
+  /** Lets a page out of the span. Whoever still uses its bytes there, `readers` and copies and transfers at this place,
+   * goes on doing so: the chain fences them. */
+  leave(page: number, readers: readonly Signal[] = NO_USES): void {
+    this.status[page] = PAGE.beyond;
+    const uses = this.usesAt(page);
+    if (uses.length === 0 && readers.length === 0) return;
+    this.uses.delete(page);
+    this.onLeave(this, page, [
+      ...readers.filter((reader) => !uses.some((use) => use === reader)),
+      ...uses,
+    ]);
+  }
+
   addHole(page: number): void {
     this.status[page] = PAGE.hole;
     this.holes.push(page);
     this.epoch += 1;
   }
 
-  addVacated(page: number, readers: readonly ForwardStep[]): void {
+  addVacated(page: number, readers: readonly Signal[]): void {
     this.status[page] = PAGE.vacated;
     this.vacated.push({ page, readers });
     if (this.keepsCells) this.cells.add(BAND_FIELD.vacated, page, newestName(readers));
@@ -162,11 +234,21 @@ export abstract class Band {
     return dropped;
   }
 
-  /** Returns vacated pages whose readers are all retired to the tail of the hole list. */
+  /** Returns vacated pages whose readers are all over to the tail of the hole list; readers that are over are forgotten. */
   releaseVacated(): void {
     if (this.vacated.length === 0) return;
-    const ready = this.dropVacated((entry) => entry.readers.some((reader) => !reader.retired));
+    const ready = this.dropVacated((entry) => entry.readers.some((reader) => !isOver(reader)));
     for (const { page } of ready) this.addHole(page);
+    for (const [index, { page, readers }] of this.vacated.entries()) {
+      const left = readers.filter((reader) => !isOver(reader));
+      if (left.length === readers.length) continue;
+      if (this.keepsCells) {
+        this.cells.remove(BAND_FIELD.vacated, page, newestName(readers));
+        this.cells.add(BAND_FIELD.vacated, page, newestName(left));
+      }
+      this.vacated[index] = { page, readers: left };
+      this.epoch += 1;
+    }
   }
 
   /** Turns the oldest pending batch into holes; returns its forward. */
@@ -222,7 +304,6 @@ export abstract class Band {
   }
 }
 
-// The newest reader stays unretired as long as the page is vacated, so the cell never changes in between.
-function newestName(readers: readonly ForwardStep[]): number {
-  return hashName(readers.at(-1)!.name);
+function newestName(readers: readonly Signal[]): number {
+  return hashName(readers.at(-1)!.name); // a vacated page has a reader
 }

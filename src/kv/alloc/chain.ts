@@ -7,21 +7,32 @@ import { toExtents } from "../../base/extents.js";
 import type { ChainConfig } from "../config.js";
 import type { BandPlan } from "../memory/geometry.js";
 import { BAND_FIELD, type Band } from "./band.js";
-import {
-  type CompactionContext,
-  flushOpportunistic,
-  flushUrgent,
-  packingMoves,
-} from "./compaction.js";
+import { ClearanceCounts, type Consumer, HazardSet } from "./clearance.js";
+import { flushOpportunistic } from "./compaction.js";
 import { EndBand } from "./end-band.js";
 import { FenceList } from "./fences.js";
 import { FloatBand } from "./float-band.js";
 import { type ForwardStep, ForwardSteps } from "./forward-steps.js";
 import { IdSpace } from "./id-space.js";
+import { Ledger } from "./ledger.js";
 import { PageUsage } from "./page-usage.js";
-import { type BandSnapshot, type ChainPlan, firstPlan, indexShortage } from "./pricing.js";
-import { moveOrder, relocate, relocationMoves } from "./relocation.js";
-import { EffectScope, newer } from "./signals.js";
+import {
+  type BandSnapshot,
+  type ChainPlan,
+  firstPlan,
+  indexShortage,
+  planNoMove,
+} from "./pricing.js";
+import {
+  holdsAnything,
+  planRelief,
+  plannedMoves,
+  type ReliefContext,
+  type Relieved,
+  relieve,
+  touchedTransfers,
+} from "./relief.js";
+import { EffectScope } from "./signals.js";
 import { StageCapacity } from "./stage-capacity.js";
 
 /** Pages taken, by band index, and the step that served them. @internal */
@@ -29,27 +40,18 @@ export interface Taken {
   readonly pages: readonly (readonly number[])[];
   readonly step: Step;
 }
-/** What relief did: the plan it followed and the moves of each band. @internal */
-export interface Relieved {
-  readonly plan: ChainPlan;
-  readonly moves: readonly number[];
+/** Who writes a band's pages first: nobody zeroes a state, its consumer copies or resets it. */
+function firstWriter(band: Band, consumer: Consumer): Consumer {
+  if (band.plan.kind !== "state") return consumer === "network_receive" ? "zero" : consumer; // zeroed before the peer learns the numbers
+  return consumer === "zero" ? "schedule_copy" : consumer;
 }
 
-/** A band's snapshot after settling, parking and absorbing: what relief plans on. */
-function settled(band: Band, snapshot: BandSnapshot): BandSnapshot {
-  if (!(band instanceof FloatBand)) return snapshot;
-  const pages = band.livePages();
-  const first = pages[0] ?? band.plan.pages;
-  const count = pages.length === 0 ? 0 : pages.at(-1)! + 1 - first;
-  return { ...snapshot, spanFirst: first, spanCount: count, free: count - band.live };
-}
-
-/** Moves that a plan's step makes in one band as it stands. */
-function plannedMoves(band: Band, plan: ChainPlan): number {
-  if (plan.step === "no_move") return 0;
-  if (band instanceof EndBand) return packingMoves(band);
-  if (plan.step === "flush_ends" || !(band instanceof FloatBand)) return 0;
-  return relocationMoves(band, plan.spans[band.index]![0]).length;
+/** `pinned` of a band whose only fixed pages are reservations. */
+function reservedReach(band: Band): number {
+  if (!(band instanceof EndBand)) return 1;
+  let reach = 0;
+  for (const page of band.fixed) reach = Math.max(reach, band.distanceOf(page) + 1);
+  return reach;
 }
 
 /** The allocator over all bands of one arena. @internal */
@@ -64,12 +66,16 @@ export class ChainAllocator {
   readonly scope: EffectScope;
   readonly fences: FenceList;
   readonly usage: PageUsage;
+  readonly ledger: Ledger;
+  readonly counts = new ClearanceCounts();
+  /** Places by band index of receives that hold their rows until they are published; set by whoever keeps transfers. */
+  heldPlaces: () => readonly (readonly number[])[] = () => [];
   moveEpoch: number; // `move` effects so far
   /** Set by `stages.install`: from then on every question is asked of all stages. */
   stages: StageCapacity | null = null;
   readonly #snapshot: BandSnapshot[];
   readonly #snapshotEpochs: number[];
-  readonly #context: CompactionContext;
+  readonly #context: ReliefContext;
 
   /** @param before - the chain that a resize replaces: its forwards, fences and move epoch go on */
   constructor(
@@ -82,6 +88,7 @@ export class ChainAllocator {
     this.fences = before?.fences ?? new FenceList();
     this.moveEpoch = before?.moveEpoch ?? 0;
     this.scope = new EffectScope(this.steps);
+    this.ledger = new Ledger(this.scope);
     this.config = config;
     const ownerPlan = plans.find((plan) => plan.isOwner)!; // planRefusal found one
     const statePlan = plans.find((plan) => plan.kind === "state");
@@ -109,15 +116,26 @@ export class ChainAllocator {
       vacated: 0,
       spanFirst: 0,
       spanCount: 0,
+      pinned: 0,
+      kept: 0,
     }));
     this.#snapshotEpochs = this.bands.map(() => -1);
     this.#context = {
+      bands: this.bands,
       steps: this.steps,
       usage: this.usage,
       fences: this.fences,
+      ledger: this.ledger,
+      counts: this.counts,
       scope: this.scope,
+      snapshot: () => this.snapshot(),
+      heldPlaces: () => this.heldPlaces(),
       moved: () => (this.moveEpoch += 1),
     };
+    for (const band of this.bands) {
+      band.onLeave = ({ plan }, page, users) =>
+        this.fences.add(page * plan.page_bytes, (page + 1) * plan.page_bytes, users);
+    }
   }
 
   /** The bands as pricing sees them; a band is read again only after its epoch moved. */
@@ -132,6 +150,7 @@ export class ChainAllocator {
       snapshot.vacated = band.vacated.length;
       snapshot.spanFirst = band.spanFirst;
       snapshot.spanCount = band.spanCount;
+      snapshot.pinned = band.fixed.size === 0 ? 0 : reservedReach(band);
     }
     return this.#snapshot;
   }
@@ -163,10 +182,30 @@ export class ChainAllocator {
       const slots = this.#freeIds(this.slots, this.stateBand);
       if (states > slots) return { code: "refused_state", need: states, free: slots };
     }
-    if (this.stages === null)
-      return firstPlan(this.snapshot(), demand) ?? this.#capacityRefusal(demand);
+    if (this.stages === null) return this.#planned(demand);
     if (!this.stages.fits(this.#live(), demand)) return this.#capacityRefusal(demand);
     return this.#realised(demand);
+  }
+
+  /** In place, keeping out of bytes that a send still reads; else by relief. */
+  #planned(demand: readonly number[]): ChainPlan | OperationError {
+    const bands = this.snapshot();
+    const inPlace =
+      indexShortage(bands, demand) < 0
+        ? planNoMove(bands, demand, this.fences.heldByTransfers())
+        : null;
+    if (inPlace !== null) return inPlace;
+    // With nothing fixed counts alone decide: settling and absorbing take nothing away from a layout.
+    if (!holdsAnything(this.#context))
+      return firstPlan(bands, demand) ?? this.#capacityRefusal(demand);
+    const relief = planRelief(this.#context, demand);
+    if (relief === null) return this.#capacityRefusal(demand);
+    if (!relief.movesTransfers) return relief.plan;
+    const stalled = touchedTransfers(this.#context, relief, demand).filter(
+      (transfer) => transfer.isStalled,
+    );
+    if (stalled.length === 0) return relief.plan;
+    return { code: "deadline", transfers: stalled.map(({ name }) => name) };
   }
 
   /** Free ids of a space; with stages those of the stage that has the fewest, since all hold the same. */
@@ -246,12 +285,9 @@ export class ChainAllocator {
     const priced = this.price(demand, "plan");
     if (!("step" in priced)) return priced;
     if (priced.step === "no_move") return { plan: priced, moves: this.bands.map(() => 0) };
-    const plan = firstPlan(
-      this.bands.map((band, index) => settled(band, this.#snapshot[index]!)),
-      demand,
-    );
-    assert(plan !== null, "chain.relief_keeps_the_plan");
-    return { plan, moves: this.bands.map((band) => plannedMoves(band, plan)) };
+    const relief = planRelief(this.#context, demand);
+    assert(relief !== null, "chain.relief_keeps_the_plan");
+    return { plan: relief.plan, moves: plannedMoves(this.#context, relief) };
   }
 
   #capacityRefusal(demand: readonly number[]): OperationError {
@@ -266,14 +302,24 @@ export class ChainAllocator {
     return { code: "refused_capacity", demand: named, limit };
   }
 
-  /** Takes a demand by the plan that `price` just gave. Waits come first, band by band; zeroing follows in chain order. */
-  take(demand: readonly number[], plan: ChainPlan): Taken {
+  /**
+   * Takes a demand by the plan that `price` just gave. Waits come first, band by band; zeroing follows in chain order.
+   *
+   * @param consumer - who writes the pages next: `zero` for tokens (of states then a copy or a reset), a host load, a
+   * peer. A host load's pages are not zeroed: the copy overwrites them whole.
+   */
+  take(demand: readonly number[], plan: ChainPlan, consumer: Consumer = "zero"): Taken {
     const { step, spans } = plan.step === "no_move" ? plan : this.#relief(demand).plan;
     const pages: number[][] = [];
     for (const band of this.bands) {
       const wanted = demand[band.index]!;
-      pages.push(wanted === 0 ? [] : this.#acquire(band, wanted, spans[band.index]![0]));
+      pages.push(
+        wanted === 0
+          ? []
+          : this.#acquire(band, wanted, spans[band.index]![0], firstWriter(band, consumer)),
+      );
     }
+    if (consumer === "host_load") return { pages, step };
     for (const band of this.bands) {
       const taken = pages[band.index]!;
       if (taken.length > 0 && band.plan.kind !== "state") {
@@ -289,63 +335,68 @@ export class ChainAllocator {
     return this.#relief(demand);
   }
 
-  /** Opportunistic flush, low to high. */
+  /** Opportunistic flush, low to high. A band with rows that await publication is left alone. */
   flush(): readonly { readonly moves: readonly MovePair[]; readonly absorbed: number }[] {
-    return this.bands.map((band) =>
-      band instanceof EndBand
+    const held = this.heldPlaces();
+    return this.bands.map((band) => {
+      if ((held[band.index]?.length ?? 0) > 0) return { moves: [], absorbed: 0 };
+      return band instanceof EndBand
         ? flushOpportunistic(band, this.config.moveCapPages, this.#context)
-        : { moves: [], absorbed: band.absorb() },
-    );
+        : { moves: [], absorbed: band.absorb() };
+    });
   }
 
-  #acquire(band: Band, count: number, plannedFirst: number): number[] {
+  /** Clears what one consumer meets on places that it uses: `reads` by band are only read, `writes` written. */
+  clear(
+    consumer: Consumer,
+    hazards: HazardSet,
+    band: Band,
+    page: number,
+    use: "reads" | "writes",
+  ): void {
+    for (const found of band.usesAt(page)) {
+      const writes = found.direction === (found.kind === "copy" ? "in" : "receive");
+      if (writes || use === "writes") hazards.add(consumer, found);
+    }
+  }
+
+  #acquire(band: Band, count: number, plannedFirst: number, consumer: Consumer): number[] {
     const settled: { forward: ForwardStep | null; fresh: number } = { forward: null, fresh: 0 };
     const reused = Math.min(count, band.holes.length + band.pendingPages);
     const pages = band.acquire(count, plannedFirst, settled);
-    let wait = settled.forward;
-    if (count > reused && this.fences.list.length > 0) {
+    if (band.fixed.size > 0) this.counts.note(consumer, "fixed");
+    if (band.uses.size === 0 && this.fences.list.length === 0) {
+      this.scope.wait(settled.forward);
+      return pages;
+    }
+    const hazards = new HazardSet(this.counts);
+    hazards.settle(settled.forward);
+    if (band.uses.size > 0)
+      for (const page of pages) for (const use of band.usesAt(page)) hazards.add(consumer, use);
+    if (count > reused) {
       const from = settled.fresh * band.plan.page_bytes;
       const to = (settled.fresh + count - reused) * band.plan.page_bytes;
-      wait = newer(wait?.retired === false ? wait : null, this.fences.newestReader(from, to));
+      this.fences.eachUser(from, to, (user) => hazards.add(consumer, user));
     }
-    this.scope.wait(wait);
+    hazards.clear(this.scope, this.ledger);
     return pages;
   }
 
-  /** Urgent recovery: host reads first, then settle, park and absorb, plan again, pack the ends, place the floats. */
   #relief(demand: readonly number[]): Relieved {
-    this.scope.emit(["hostread", "recovery"]);
-    let newest: ForwardStep | null = null;
-    for (const band of this.bands) newest = newer(newest, band.newestPending);
-    this.scope.wait(newest);
-    for (const band of this.bands) while (band.pending.length > 0) band.settleOldest();
-    const floats = this.bands.filter((band) => band instanceof FloatBand);
-    for (const band of floats) band.parkIfEmpty();
-    for (const band of floats) band.absorb();
-    const plan = this.stages === null ? firstPlan(this.snapshot(), demand) : this.#realised(demand);
-    assert(plan !== null, "chain.relief_keeps_the_plan");
-    const moves = this.bands.map(() => 0);
-    if (plan.step === "no_move") return { plan, moves };
-    for (const band of this.bands) {
-      if (!(band instanceof EndBand) || (band.holes.length === 0 && band.vacated.length === 0))
-        continue;
-      moves[band.index] = flushUrgent(band, this.#context);
-    }
-    if (plan.step === "relayout") {
-      const placed = floats.filter((band) => band.live > 0);
-      const order = moveOrder(placed.map((band) => ({ band, target: plan.spans[band.index]! })));
-      for (const relocation of order)
-        moves[relocation.band.index] = relocate(relocation, this.#context);
-    }
-    return { plan, moves };
+    return relieve(
+      this.#context,
+      demand,
+      this.stages === null ? null : () => this.#realised(demand),
+    );
   }
 
   /** Ends an operation: what its waits or its processing released goes back, the effects are handed over. */
   endOperation(): void {
-    if (!this.steps.retiredSome) return;
+    if (!this.steps.retiredSome && !this.ledger.endedSome) return;
     this.steps.retiredSome = false;
+    this.ledger.endedSome = false;
     for (const band of this.bands) band.releaseVacated();
-    this.fences.dropRetired();
+    this.fences.dropOver();
   }
 
   bandNamed(name: string): Band | undefined {

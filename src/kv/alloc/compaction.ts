@@ -2,20 +2,25 @@
 // In both the outermost live page goes to the hole nearest the base, until the two would cross.
 import type { MovePair } from "../../base/effects.js";
 import { PAGE } from "./band.js";
+import { type ClearanceCounts, HazardSet } from "./clearance.js";
 import type { EndBand } from "./end-band.js";
 import type { FenceList } from "./fences.js";
-import type { ForwardStep, ForwardSteps } from "./forward-steps.js";
+import type { ForwardSteps } from "./forward-steps.js";
+import type { Ledger } from "./ledger.js";
+import { type IsFixed, packEnd } from "./packing.js";
 import type { PageUsage } from "./page-usage.js";
-import { type EffectScope, newer } from "./signals.js";
+import type { EffectScope, Signal } from "./signals.js";
 
 /** What compaction needs of the chain. @internal */
 export interface CompactionContext {
   readonly steps: ForwardSteps;
   readonly usage: PageUsage;
   readonly fences: FenceList;
+  readonly ledger: Ledger;
+  readonly counts: ClearanceCounts;
   readonly scope: EffectScope;
   /** Called once for each `move` effect. */
-  moved(): void;
+  moved(pages: number): void;
 }
 
 /** Absorbs boundary holes, then moves up to `capPages` pages without waiting for any forward. @internal */
@@ -30,21 +35,27 @@ export function flushOpportunistic(
     return { moves: [], absorbed };
   }
   const moves: MovePair[] = [];
-  const readers: (readonly ForwardStep[])[] = [];
+  const readers: (readonly Signal[])[] = [];
+  const hazards = new HazardSet(context.counts);
   let distance = band.span - 1;
   while (moves.length < capPages && band.holes.length > 0) {
     while (distance >= 0 && band.status[band.pageAt(distance)] !== PAGE.live) distance -= 1;
     const target = band.isUp ? band.holes.at(0) : band.holes.at(band.holes.length - 1);
     if (distance <= band.distanceOf(target)) break;
     const source = band.pageAt(distance);
-    if (context.usage.isWritten(band, source)) break;
+    if (mayNotMove(band, source, context)) break;
     if (band.isUp) band.holes.shift();
     else band.holes.pop();
-    readers.push(context.usage.readersOf(band, source));
+    readers.push(readersLeft(band, source, context));
+    // Copies may be waited: they run beside the forwards and end by themselves.
+    for (const use of band.usesAt(source))
+      if (use.kind === "copy" && use.direction === "in") hazards.add("schedule_copy", use);
+    for (const use of band.usesAt(target)) hazards.add("schedule_copy", use);
     moves.push([source, target]);
     distance -= 1;
   }
   if (moves.length === 0) return { moves, absorbed };
+  hazards.clear(context.scope, context.ledger);
   for (const [source, target] of moves) band.rebind(source, target, context.steps.clock);
   // Only now may sources join the list: destinations were taken from its sorted end.
   for (const [index, [source]] of moves.entries()) {
@@ -53,96 +64,83 @@ export function flushOpportunistic(
     else band.addVacated(source, still);
   }
   context.scope.emit(["move", band.plan.name, moves]);
-  context.moved();
+  context.moved(moves.length);
   return { moves, absorbed };
 }
 
-/** How many moves packing an end takes: free pages nearer the base than the packed frontier. @internal */
-export function packingMoves(band: EndBand): number {
-  let moves = 0;
-  const inside = (page: number): void => {
-    if (band.distanceOf(page) < band.live) moves += 1;
-  };
-  for (let index = 0; index < band.holes.length; index++) inside(band.holes.at(index));
-  for (const batch of band.pending) for (const page of batch.pages) inside(page);
-  for (const { page } of band.vacated) inside(page);
-  return moves;
+/** Whether an opportunistic flush stops at this source: fixed, written by an unfinished forward or by a peer. */
+function mayNotMove(band: EndBand, page: number, context: CompactionContext): boolean {
+  if (band.fixed.has(page)) {
+    context.counts.note("schedule_copy", "fixed");
+    return true;
+  }
+  if (context.usage.isWritten(band, page)) return true;
+  return band.usesAt(page).some((use) => use.kind === "transfer" && use.direction === "receive");
 }
 
-/** Packs every live page towards the base; pending pages have settled. Returns the number of moves. @internal */
-export function flushUrgent(band: EndBand, context: CompactionContext): number {
-  const packed = band.live;
-  const { targets, guards } = freeInside(band, packed);
-  const moves: MovePair[] = [];
-  let written = false;
-  let distance = band.span - 1;
-  for (const target of targets) {
-    while (band.status[band.pageAt(distance)] !== PAGE.live) distance -= 1;
-    const source = band.pageAt(distance);
-    written ||= context.usage.isWritten(band, source);
-    moves.push([source, target]);
-    distance -= 1;
-  }
-  if (moves.length > 0) {
-    let wait = written ? context.steps.newestUnretired : null;
-    for (const guard of guards) if (!guard.retired) wait = newer(wait, guard);
-    context.scope.wait(wait);
-  }
+/** Who keeps the old bytes of a moved page from being a hole at once: forwards and sends. A copy alone stays as a fence
+ * on the hole. */
+function readersLeft(band: EndBand, page: number, context: CompactionContext): readonly Signal[] {
+  const forwards = context.usage.readersOf(band, page);
+  const uses = band.usesAt(page);
+  if (uses.length === 0) return forwards;
+  return [...forwards, ...uses.filter((use) => use.kind === "transfer")];
+}
+
+/** Packs every live page that may move towards the base; pending pages have settled, and transfers that this touches
+ * were waited on the host. Returns the number of moves. @internal */
+export function flushUrgent(band: EndBand, isFixed: IsFixed, context: CompactionContext): number {
+  const { moves, span } = packEnd(band, isFixed);
+  if (moves.length > 0) clearMoves(band, moves, context);
   const readers = moves.map(([source]) => context.usage.readersOf(band, source));
-  for (const [source, target] of moves) {
-    band.rebind(source, target, context.steps.clock);
-    band.status[source] = PAGE.beyond;
+  const targets = new Set(moves.map(([, target]) => target));
+  for (const [source, target] of moves) band.rebind(source, target, context.steps.clock);
+  band.holes.sort();
+  const holes = band.holes.toArray();
+  band.holes.clear();
+  for (const [index, [source]] of moves.entries()) disposeOf(band, source, span, readers[index]!);
+  // Vacated destinations are live now; those past the frontier leave their readers on the bytes.
+  for (const { page, readers: by } of band.dropVacated(
+    ({ page }) => !targets.has(page) && band.distanceOf(page) < span,
+  )) {
+    if (!targets.has(page)) band.leave(page, by);
   }
-  retreat(band, packed, moves, readers, context.fences);
+  // With fixed pages holes may stay inside; a hole past the frontier leaves the band.
+  const inside = holes.filter((page) => !targets.has(page) && band.distanceOf(page) < span);
+  for (const page of holes)
+    if (!targets.has(page) && band.distanceOf(page) >= span) band.leave(page);
+  for (const [source] of moves)
+    if (band.distanceOf(source) < span && band.status[source] === PAGE.hole) inside.push(source);
+  band.holes.replace(inside.sort((left, right) => left - right));
+  band.span = span;
+  band.epoch += 1;
   if (moves.length > 0) {
     context.scope.emit(["move", band.plan.name, moves]);
-    context.moved();
+    context.moved(moves.length);
   }
   return moves.length;
 }
 
-/** Free pages inside the packed span, from the base outwards, and the readers of the vacated ones among them. */
-function freeInside(band: EndBand, packed: number): { targets: number[]; guards: ForwardStep[] } {
-  const targets: number[] = [];
-  const guards: ForwardStep[] = [];
-  for (let index = 0; index < band.holes.length; index++) {
-    const page = band.holes.at(index);
-    if (band.distanceOf(page) < packed) targets.push(page);
-  }
-  for (const { page, readers } of band.vacated) {
-    if (band.distanceOf(page) >= packed) continue;
-    targets.push(page);
-    guards.push(...readers);
-  }
-  targets.sort((left, right) => band.distanceOf(left) - band.distanceOf(right));
-  return { targets, guards };
+/** A moved-out source past the frontier leaves the band; inside, behind a fixed page, it is vacated or a hole. */
+function disposeOf(band: EndBand, source: number, span: number, by: readonly Signal[]): void {
+  const still = by.filter((reader) => reader.kind === "forward" && !reader.retired);
+  if (band.distanceOf(source) >= span) band.leave(source, still);
+  else if (still.length > 0) band.addVacated(source, still);
+  else band.status[source] = PAGE.hole; // listed by the caller
 }
 
-/** Ends the urgent flush: no hole is left, and bytes past the frontier that are still read become fences. */
-function retreat(
-  band: EndBand,
-  packed: number,
-  moves: readonly MovePair[],
-  readers: readonly (readonly ForwardStep[])[],
-  fences: FenceList,
-): void {
-  const fence = (page: number, by: readonly ForwardStep[]): void => {
-    const unretired = by.filter((reader) => !reader.retired);
-    if (unretired.length > 0) {
-      fences.add(page * band.plan.page_bytes, (page + 1) * band.plan.page_bytes, unretired);
-    }
-  };
-  for (const [index, [source]] of moves.entries()) fence(source, readers[index]!); // one entry a move
-  for (const { page, readers: by } of band.dropVacated(() => false)) {
-    if (band.distanceOf(page) < packed) continue; // a destination now
-    band.status[page] = PAGE.beyond;
-    fence(page, by);
+/** Waits that moves need: writers of their sources, everybody who still uses their destinations. */
+function clearMoves(band: EndBand, moves: readonly MovePair[], context: CompactionContext): void {
+  const hazards = new HazardSet(context.counts);
+  const newest = context.steps.newestUnretired;
+  const vacated = new Map(band.vacated.map(({ page, readers }) => [page, readers]));
+  for (const [source, target] of moves) {
+    if (newest !== null && context.usage.isWritten(band, source))
+      hazards.add("schedule_copy", newest);
+    for (const use of band.usesAt(source))
+      if (use.direction === "in" || use.kind === "transfer") hazards.add("schedule_copy", use);
+    for (const use of band.usesAt(target)) hazards.add("schedule_copy", use);
+    for (const reader of vacated.get(target) ?? []) hazards.add("schedule_copy", reader);
   }
-  for (let index = 0; index < band.holes.length; index++) {
-    const page = band.holes.at(index);
-    if (band.status[page] === PAGE.hole) band.status[page] = PAGE.beyond;
-  }
-  band.holes.clear();
-  band.span = packed;
-  band.epoch += 1;
+  hazards.clear(context.scope, context.ledger);
 }

@@ -45,7 +45,7 @@ export class EndBand extends Band {
     let absorbed = 0;
     while (this.span > 0 && this.status[this.pageAt(this.span - 1)] === PAGE.hole) {
       const page = this.isUp ? this.holes.pop() : this.holes.shift(); // the outermost hole of a sorted list
-      this.status[page] = PAGE.beyond;
+      this.leave(page);
       this.span -= 1;
       absorbed += 1;
     }

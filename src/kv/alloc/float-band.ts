@@ -59,8 +59,8 @@ export class FloatBand extends Band {
     if (absorbed === 0) return 0;
     const kept = this.holes.toArray().filter((page) => page >= low && page < end);
     this.holes.replace(kept.sort((left, right) => left - right));
-    for (let page = this.low; page < low; page++) this.status[page] = PAGE.beyond;
-    for (let page = end; page < this.end; page++) this.status[page] = PAGE.beyond;
+    for (let page = this.low; page < low; page++) this.leave(page);
+    for (let page = end; page < this.end; page++) this.leave(page);
     this.low = low;
     this.end = end;
     this.epoch += 1;
@@ -70,7 +70,7 @@ export class FloatBand extends Band {
   /** Takes a new span without holes; pages of the old one that are not live are let go. */
   moveSpan(low: number, end: number): void {
     for (let page = this.low; page < this.end; page++) {
-      if (this.status[page] !== PAGE.live) this.status[page] = PAGE.beyond;
+      if (this.status[page] !== PAGE.live) this.leave(page);
     }
     this.holes.clear();
     this.low = low;

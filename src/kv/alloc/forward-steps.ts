@@ -21,6 +21,7 @@ export interface ExplicitUses {
 
 /** One forward from its launch to the end of its last use. @internal */
 export interface ForwardStep {
+  readonly kind: "forward";
   readonly name: string;
   readonly mode: ForwardMode;
   readonly launch: number; // operation number of the launch

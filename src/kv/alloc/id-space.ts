@@ -31,6 +31,12 @@ export class IdSpace {
     this.#holder[id] = holder;
     this.position[id] = position;
   }
+  /** Leaves an id to the prefix tree: no one request holds it, any row may name it at the same position. */
+  share(id: number, position: number): void {
+    this.#holder[id] = undefined;
+    this.position[id] = position;
+  }
+  /** The one request that holds an id; undefined for free and for shared ids. */
   holder(id: number): Request | undefined {
     return this.#holder[id];
   }

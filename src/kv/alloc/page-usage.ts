@@ -2,7 +2,7 @@
 // A forward reads the pages that its batch rows held at its launch and writes those of its new tokens; a page bound
 // after the launch is none of its business.
 import type { Band } from "./band.js";
-import type { ForwardStep, ForwardSteps } from "./forward-steps.js";
+import type { ForwardEntry, ForwardStep, ForwardSteps } from "./forward-steps.js";
 import type { IdSpace } from "./id-space.js";
 
 /** Answers who uses a page of any band. @internal */
@@ -47,20 +47,34 @@ export class PageUsage {
   }
 
   #usesTokens(step: ForwardStep, band: Band, virtual: number, use: "reads" | "writes"): boolean {
+    if (virtual === 0) return false; // reserved for a load, in no row yet
+    const position = this.#virtual.position[virtual]!;
+    const size = band.plan.unitsPerPage;
+    const first = position * size;
+    const touches = (entry: ForwardEntry): boolean =>
+      first < entry.to && (use === "reads" || (entry.to > entry.from && first + size > entry.from));
     const holder = this.#virtual.holder(virtual);
-    const entry = holder && step.entries.get(holder);
-    if (!entry) return false;
-    const first = this.#virtual.position[virtual]! * band.plan.unitsPerPage;
-    if (first >= entry.to) return false;
-    return (
-      use === "reads" || (entry.to > entry.from && first + band.plan.unitsPerPage > entry.from)
-    );
+    if (holder !== undefined) {
+      const entry = step.entries.get(holder);
+      return entry !== undefined && touches(entry);
+    }
+    // The tree's: any row of the batch may have named it when the forward was launched.
+    for (const [request, entry] of step.entries) {
+      if (request.pages[position] !== virtual) continue;
+      if ((request.sharedAt.get(position) ?? -1) < step.launch && touches(entry)) return true;
+    }
+    return false;
   }
 
   #usesSlot(step: ForwardStep, slot: number, use: "reads" | "writes"): boolean {
+    const touches = (entry: ForwardEntry): boolean =>
+      entry.mainSlot === slot || (use === "writes" && entry.trackSlot === slot);
     const holder = this.#slots?.holder(slot);
-    const entry = holder && step.entries.get(holder);
-    if (!entry) return false;
-    return entry.mainSlot === slot || (use === "writes" && entry.trackSlot === slot);
+    if (holder !== undefined) {
+      const entry = step.entries.get(holder);
+      return entry !== undefined && touches(entry);
+    }
+    for (const entry of step.entries.values()) if (touches(entry)) return true;
+    return false;
   }
 }

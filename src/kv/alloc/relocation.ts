@@ -1,11 +1,10 @@
 // Relocation of floats into the blocks of a planned layout.
 import type { MovePair } from "../../base/effects.js";
 import { PAGE } from "./band.js";
+import { HazardSet } from "./clearance.js";
 import type { CompactionContext } from "./compaction.js";
 import type { FloatBand } from "./float-band.js";
 import type { PageSpan } from "./placement.js";
-import { type ForwardStep } from "./forward-steps.js";
-import { newer } from "./signals.js";
 
 /** One float and the block that a plan gives it. @internal */
 export interface Relocation {
@@ -40,23 +39,25 @@ export function relocate({ band, target }: Relocation, context: CompactionContex
   if (moves.length > 0) {
     const sources = new Set(moves.map(([source]) => source));
     const targets = new Set(moves.map(([, destination]) => destination));
-    context.scope.wait(clearance(band, moves, sources, context));
+    clearMoves(band, moves, sources, context);
     const readers = moves.map(([source]) => context.usage.readersOf(band, source));
     const isDisjoint = moves.every(([, destination]) => !sources.has(destination));
     const batches = isDisjoint ? [moves] : orderedSingles(moves);
     for (const batch of batches) {
       for (const [source, destination] of batch) {
         band.rebind(source, destination, context.steps.clock);
-        band.status[source] = PAGE.beyond;
+        band.status[source] = PAGE.hole; // until the span moves
       }
       context.scope.emit(["move", band.plan.name, batch]);
-      context.moved();
+      context.moved(batch.length);
     }
     // What readers still hold of the old places leaves the band as fenced bytes; overwritten places were waited for.
     for (const [index, [source]] of moves.entries()) {
-      const still = readers[index]!.filter((reader) => !reader.retired);
-      if (still.length === 0 || targets.has(source)) continue;
-      context.fences.add(source * band.plan.page_bytes, (source + 1) * band.plan.page_bytes, still);
+      if (targets.has(source)) continue;
+      band.leave(
+        source,
+        readers[index]!.filter((reader) => !reader.retired), // one entry a move
+      );
     }
   }
   band.moveSpan(target[0], target[0] + live);
@@ -70,21 +71,28 @@ function orderedSingles(moves: readonly MovePair[]): readonly (readonly MovePair
   return [...ups, ...downs].map((pair) => [pair]);
 }
 
-/** The newest forward to be waited before the copies: writers of sources, readers of what is overwritten. */
-function clearance(
+/** Waits that the copies need: writers of sources, everybody who still uses what is overwritten. */
+function clearMoves(
   band: FloatBand,
   moves: readonly MovePair[],
   sources: ReadonlySet<number>,
   context: CompactionContext,
-): ForwardStep | null {
-  if (moves.some(([source]) => context.usage.isWritten(band, source)))
-    return context.steps.newestUnretired;
-  let newest: ForwardStep | null = null;
-  for (const [, target] of moves) {
-    const bytes = target * band.plan.page_bytes;
-    newest = newer(newest, context.fences.newestReader(bytes, bytes + band.plan.page_bytes));
+): void {
+  const hazards = new HazardSet(context.counts);
+  const newest = context.steps.newestUnretired;
+  const isWritten = moves.some(([source]) => context.usage.isWritten(band, source));
+  if (newest !== null && isWritten) hazards.add("schedule_copy", newest);
+  const size = band.plan.page_bytes;
+  for (const [source, target] of moves) {
+    for (const use of band.usesAt(source))
+      if (use.direction === "in" || use.kind === "transfer") hazards.add("schedule_copy", use);
+    for (const use of band.usesAt(target)) hazards.add("schedule_copy", use);
     if (sources.has(target))
-      newest = newer(newest, context.usage.readersOf(band, target).at(-1) ?? null);
+      for (const reader of context.usage.readersOf(band, target))
+        hazards.add("schedule_copy", reader);
+    context.fences.eachUser(target * size, (target + 1) * size, (user) =>
+      hazards.add("schedule_copy", user),
+    );
   }
-  return newest;
+  hazards.clear(context.scope, context.ledger);
 }

@@ -1,7 +1,36 @@
-// The effects of one operation, in order, and the one rule for stream waits: a signal is waited once, and a wait for a
-// forward covers and retires every earlier one.
+// What a wait waits for, and the effects of one operation in order. A signal is waited once: a wait for a forward covers
+// and retires every earlier one, a copy once waited is over for later waits, a host wait ends its transfer.
 import type { Effect } from "../../base/effects.js";
 import type { ForwardStep, ForwardSteps } from "./forward-steps.js";
+
+/** A copy between device pages and host pages, from its submission to its finish event. @internal */
+export interface HostCopy {
+  readonly kind: "copy";
+  readonly name: string;
+  readonly direction: "out" | "in"; // out reads its places, in writes them
+  readonly order: number; // submissions before this one
+  readonly places: readonly (readonly number[])[]; // physical pages by band index, as submitted
+  isOver: boolean; // a stream waited its finish event, or all ranks agreed that it is done
+}
+
+/** A network transfer over device pages, from the moment the engine knows them to its end. @internal */
+export interface NetworkTransfer {
+  readonly kind: "transfer";
+  readonly name: string;
+  readonly direction: "send" | "receive"; // a send reads its places, a receive writes them
+  readonly order: number; // transfers submitted before this one
+  readonly places: readonly (readonly number[])[]; // physical pages by band index, as submitted
+  isOver: boolean;
+  isStalled: boolean; // a host wait for it would outlive its deadline
+}
+
+/** @internal */
+export type Signal = ForwardStep | HostCopy | NetworkTransfer;
+
+/** Whether a use that ends with this signal is over. @internal */
+export function isOver(signal: Signal): boolean {
+  return signal.kind === "forward" ? signal.retired : signal.isOver;
+}
 
 /** Collects the effects of the operation under way. @internal */
 export class EffectScope {

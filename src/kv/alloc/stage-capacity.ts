@@ -155,5 +155,7 @@ function simulated(plan: BandPlan, live: number): BandSnapshot {
     vacated: 0,
     spanFirst: plan.grow === "float" && live === 0 ? plan.pages : first,
     spanCount: live,
+    pinned: 0,
+    kept: 0,
   };
 }

@@ -23,7 +23,7 @@ export function chainRelieve(core: KvCore, args: KvArgs["chain.relieve"]): Answe
   const priced = chain.price(demand);
   if (!("step" in priced)) return { err: priced };
   const { plan, moves } = chain.relieve(demand, priced);
-  return { ok: { ...planAnswer(core, plan, moves), step: plan.step } };
+  return { ok: { ...planAnswer(core, plan, moves), step: plan.step, ...core.ended() } };
 }
 
 /** Spans and move counts of a plan, every band named. @internal */

@@ -23,6 +23,7 @@ export function forwardLaunch(
     core.requests.setTrackCursor(request, (request.trackCursor + 1) % request.slots.track.length);
   }
   const step: ForwardStep = {
+    kind: "forward",
     name: args.step,
     mode: args.mode,
     launch: steps.clock,

@@ -31,7 +31,7 @@ export function tokensFree(core: KvCore, args: KvArgs["tokens.free"]): Answer<"t
     request.pages.length = Math.min(request.pages.length, first);
     core.requests.setAllocated(request, from);
   }
-  return { ok: { freed: core.lists.take() } };
+  return { ok: core.freed() };
 }
 
 function brokenFree(
@@ -112,11 +112,8 @@ export function groupEnd(core: KvCore): Answer<"group.end"> {
   for (const band of chain.bands)
     for (const id of group.bands[band.index]!) core.freeBandPage(band, id);
   for (const virtual of group.virtual) core.retireVirtual(virtual);
-  for (const slot of group.slots) {
-    chain.slots?.retire(slot);
-    core.lists.slots.add(slot);
-  }
-  return { ok: { freed: core.lists.take() } };
+  for (const slot of group.slots) core.retireSlot(slot);
+  return { ok: core.freed() };
 }
 
 /** Frees the window rows that fell out of each window; `len` is the number of computed tokens. @internal */
@@ -190,5 +187,5 @@ function closeRequest(core: KvCore, req: string): { ok: FreedOk } | { err: Opera
     for (const slot of core.requests.clearSlots(request, purpose)) core.freeSlot(slot);
   }
   core.requests.close(request);
-  return { ok: { freed: core.lists.take() } };
+  return { ok: core.freed() };
 }

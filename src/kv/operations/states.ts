@@ -36,7 +36,7 @@ export function stateAlloc(core: KvCore, args: KvArgs["state.alloc"]): Answer<"s
   const ok: Record<string, Extents | Step> = { slots: toExtents(slots) };
   ok[band.plan.name] = toExtents(taken.pages[band.index]!);
   ok["step"] = taken.step;
-  return { ok };
+  return { ok: { ...ok, ...core.ended() } };
 }
 
 /** @internal */
@@ -55,7 +55,7 @@ export function stateFree(core: KvCore, args: KvArgs["state.free"]): Answer<"sta
   const open = core.launchOpen();
   if (open !== null) return { err: open };
   for (const slot of core.requests.clearSlots(request, args.purpose)) core.freeSlot(slot);
-  return { ok: { freed: core.lists.take() } };
+  return { ok: core.freed() };
 }
 
 /** @internal */

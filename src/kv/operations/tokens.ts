@@ -158,7 +158,7 @@ function grow(
     }
     settleLengths(core, growth);
   }
-  return { ok: { pages, step: taken.step } };
+  return { ok: { pages, step: taken.step, ...core.ended() } };
 }
 
 /** Binds the taken pages of one request in token order. */

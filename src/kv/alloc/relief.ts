@@ -1,0 +1,228 @@
+// Relief: making room when a take does not fit as the bands stand. The plan is worked out before anything settles, on
+// the bands as settling will leave them, so that a yes is a successful take.
+//
+// Two attempts: the first leaves every page that an unreleased transfer uses, or that a receive holds, where it is; only
+// where no such layout exists may the second move them, waiting on the host for the transfers that it touches.
+import { assert } from "../../base/assert.js";
+import type { Band } from "./band.js";
+import { PAGE } from "./band.js";
+import { type CompactionContext, flushUrgent } from "./compaction.js";
+import { EndBand } from "./end-band.js";
+import type { FenceList } from "./fences.js";
+import { FloatBand } from "./float-band.js";
+import type { ForwardStep } from "./forward-steps.js";
+import { nothingFixed, packEnd, type IsFixed } from "./packing.js";
+import { type BandSnapshot, type ChainPlan, firstPlan } from "./pricing.js";
+import { moveOrder, relocate, relocationMoves } from "./relocation.js";
+import { type NetworkTransfer, newer } from "./signals.js";
+
+/** What relief needs beside the bands. @internal */
+export interface ReliefContext extends CompactionContext {
+  readonly bands: readonly Band[];
+  readonly fences: FenceList;
+  /** The bands as pricing sees them. */
+  snapshot(): readonly BandSnapshot[];
+  /** Places by band index that receives hold until they are published. */
+  heldPlaces(): readonly (readonly number[])[];
+}
+
+/** A layout and which pages stay in it. @internal */
+export interface ReliefPlan {
+  readonly plan: ChainPlan;
+  readonly fixed: readonly IsFixed[]; // by band
+  readonly movesTransfers: boolean; // the second attempt
+}
+
+/** Whether any page is fixed, or might be in the first attempt. @internal */
+export function holdsAnything(context: ReliefContext): boolean {
+  if (context.ledger.transfers.length > 0) return true;
+  for (const band of context.bands) if (band.fixed.size > 0) return true;
+  return context.heldPlaces().length > 0;
+}
+
+/** The plan that relief will follow, or null. Changes nothing. @internal */
+export function planRelief(context: ReliefContext, demand: readonly number[]): ReliefPlan | null {
+  const isHeld = holdsAnything(context);
+  if (isHeld) {
+    const fixed = networkFixed(context);
+    const bands = settledSnapshots(context, fixed);
+    const plan = firstPlan(bands, demand, context.fences.heldByTransfers());
+    if (plan !== null) return { plan, fixed, movesTransfers: false };
+  }
+  const fixed = context.bands.map((band): IsFixed =>
+    band.fixed.size === 0 ? nothingFixed : (page) => band.fixed.has(page),
+  );
+  const plan = firstPlan(settledSnapshots(context, fixed), demand);
+  return plan && { plan, fixed, movesTransfers: isHeld };
+}
+
+/** What stays in the first attempt: reservations, places of transfers, rows that a receive holds. */
+function networkFixed(context: ReliefContext): readonly IsFixed[] {
+  const held = context.heldPlaces();
+  return context.bands.map((band): IsFixed => {
+    const places = new Set(held[band.index] ?? []);
+    return (page) =>
+      band.fixed.has(page) ||
+      places.has(page) ||
+      band.usesAt(page).some((use) => use.kind === "transfer");
+  });
+}
+
+/** The bands as settling, parking and absorbing leave them, with what stays. */
+function settledSnapshots(
+  context: ReliefContext,
+  fixed: readonly IsFixed[],
+): readonly BandSnapshot[] {
+  return context.snapshot().map((snapshot, index) => {
+    const band = context.bands[index]!; // one snapshot a band
+    const isFixed = fixed[index]!;
+    if (band instanceof FloatBand) return settledFloat(band, snapshot, isFixed);
+    return band instanceof EndBand && isFixed !== nothingFixed
+      ? pinnedEnd(band, snapshot, isFixed)
+      : snapshot;
+  });
+}
+
+function settledFloat(band: FloatBand, snapshot: BandSnapshot, isFixed: IsFixed): BandSnapshot {
+  const pages = band.livePages();
+  const first = pages[0] ?? band.plan.pages;
+  const count = pages.length === 0 ? 0 : pages.at(-1)! + 1 - first;
+  const pinned = isFixed !== nothingFixed && pages.some((page) => isFixed(page)) ? 1 : 0;
+  return { ...snapshot, spanFirst: first, spanCount: count, free: count - band.live, pinned };
+}
+
+function pinnedEnd(band: EndBand, snapshot: BandSnapshot, isFixed: IsFixed): BandSnapshot {
+  let pinned = 0;
+  for (let distance = band.span - 1; distance >= 0 && pinned === 0; distance--) {
+    const page = band.pageAt(distance);
+    const status = band.status[page];
+    if ((status === PAGE.live || status === PAGE.vacated) && isFixed(page)) pinned = distance + 1;
+  }
+  const kept = band.vacated.filter(({ page }) => isFixed(page)).length;
+  return { ...snapshot, pinned, kept };
+}
+
+/** How many pages each band moves under a plan, as the bands stand. @internal */
+export function plannedMoves(context: ReliefContext, { plan, fixed }: ReliefPlan): number[] {
+  return context.bands.map((band, index) => {
+    if (plan.step === "no_move") return 0;
+    if (band instanceof EndBand) return packEnd(band, fixed[index]!).moves.length;
+    if (!isPlacedAnew(band, plan, fixed[index]!)) return 0;
+    return relocationMoves(band, plan.spans[index]![0]).length;
+  });
+}
+
+function isPlacedAnew(band: Band, plan: ChainPlan, isFixed: IsFixed): band is FloatBand {
+  if (plan.step !== "relayout" || !(band instanceof FloatBand) || band.live === 0) return false;
+  return isFixed === nothingFixed || !band.livePages().some((page) => isFixed(page));
+}
+
+/**
+ * Transfers that a plan touches: whose pages it moves, overwrites or hands out. Oldest first. @internal
+ */
+export function touchedTransfers(
+  context: ReliefContext,
+  { plan, fixed }: ReliefPlan,
+  demand: readonly number[],
+): readonly NetworkTransfer[] {
+  if (context.ledger.transfers.length === 0) return [];
+  const moved = context.bands.map(() => new Set<number>());
+  const written: [from: number, to: number][] = []; // bytes
+  for (const [index, band] of context.bands.entries()) {
+    const size = band.plan.page_bytes;
+    const write = (page: number, count = 1): void => {
+      if (count > 0) written.push([page * size, (page + count) * size]);
+    };
+    const [first, count] = plan.spans[index]!;
+    const wanted = demand[index]!;
+    if (band instanceof EndBand) {
+      const packed =
+        plan.step === "no_move" ? { moves: [], span: band.span } : packEnd(band, fixed[index]!);
+      for (const [source, target] of packed.moves) {
+        moved[index]!.add(source);
+        write(target);
+      }
+      const holes =
+        plan.step === "no_move" ? band.holes.length + band.pendingPages : packed.span - band.live;
+      const fresh = Math.max(0, wanted - Math.max(0, holes));
+      if (fresh > 0)
+        write(band.isUp ? band.pageAt(packed.span) : band.pageAt(packed.span + fresh - 1), fresh);
+    } else if (isPlacedAnew(band, plan, fixed[index]!)) {
+      for (const [source, target] of relocationMoves(band, first)) {
+        moved[index]!.add(source);
+        write(target);
+      }
+      write(first + band.live, wanted);
+    } else write(first, count); // a float that stays: bytes beyond its own are its growth
+  }
+  return context.ledger.transfers.filter((transfer) =>
+    transfer.places.some((pages, index) => {
+      const band = context.bands[index]!; // places by band
+      const size = band.plan.page_bytes;
+      const stays = band instanceof FloatBand && !isPlacedAnew(band, plan, fixed[index]!);
+      return pages.some(
+        (page) =>
+          moved[index]!.has(page) ||
+          written.some(
+            ([from, to]) =>
+              from < (page + 1) * size && to > page * size && !(stays && isInside(band, page)),
+          ),
+      );
+    }),
+  );
+}
+
+function isInside(band: Band, page: number): boolean {
+  return page >= band.spanFirst && page < band.spanFirst + band.spanCount;
+}
+
+/** What relief did: the plan it followed and the moves of each band. @internal */
+export interface Relieved {
+  readonly plan: ChainPlan;
+  readonly moves: readonly number[];
+}
+
+/**
+ * Urgent recovery: host reads first, then settle, park and absorb, plan again, wait for the transfers in the way, pack
+ * the ends, place the floats.
+ *
+ * @param replan - the plan on the settled bands where stages decide; null: planned here
+ * @internal
+ */
+export function relieve(
+  context: ReliefContext,
+  demand: readonly number[],
+  replan: (() => ChainPlan) | null,
+): Relieved {
+  context.scope.emit(["hostread", "recovery"]);
+  let newest: ForwardStep | null = null;
+  for (const band of context.bands) newest = newer(newest, band.newestPending);
+  context.scope.wait(newest);
+  for (const band of context.bands) while (band.pending.length > 0) band.settleOldest();
+  const floats = context.bands.filter((band) => band instanceof FloatBand);
+  for (const band of floats) band.parkIfEmpty();
+  for (const band of floats) band.absorb();
+  const planned =
+    replan === null
+      ? planRelief(context, demand)
+      : { plan: replan(), fixed: context.bands.map(() => nothingFixed), movesTransfers: false };
+  assert(planned !== null, "chain.relief_keeps_the_plan");
+  const { plan, fixed } = planned;
+  if (planned.movesTransfers) {
+    for (const transfer of touchedTransfers(context, planned, demand)) {
+      context.counts.note("schedule_copy", "network");
+      context.ledger.hostWait(transfer);
+    }
+  }
+  const moves = context.bands.map(() => 0);
+  if (plan.step === "no_move") return { plan, moves };
+  for (const band of context.bands) {
+    if (!(band instanceof EndBand) || (band.holes.length === 0 && band.vacated.length === 0))
+      continue;
+    moves[band.index] = flushUrgent(band, fixed[band.index]!, context);
+  }
+  const placed = floats.filter((band) => isPlacedAnew(band, plan, fixed[band.index]!));
+  const order = moveOrder(placed.map((band) => ({ band, target: plan.spans[band.index]! })));
+  for (const relocation of order) moves[relocation.band.index] = relocate(relocation, context);
+  return { plan, moves };
+}
