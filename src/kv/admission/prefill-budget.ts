@@ -1,10 +1,11 @@
 // The budget of one admission pass: what waits in the queue is admitted, cut, left waiting or given up, priced beside
 // the pass's reserve and what it admitted already. A pass changes nothing.
 import type { AdmitVerdict, QueueEntry } from "../../base/operations.js";
-import { chunkGrid, countedMatch, type DemandRules, requestDemand } from "../alloc/demand.js";
+import { chunkGrid, countedMatch, type DemandRules } from "../alloc/demand.js";
 import type { KvCore } from "../core.js";
-import { type Request, PURPOSES } from "../requests.js";
+import type { Request } from "../requests.js";
 import { fitsEmptyChain, largest } from "./empty-chain.js";
+import { heldDemand, type Holdings } from "./held-demand.js";
 
 /** What the prefix tree could give back for this pass, beside the tokens a request matched. @internal */
 export interface Evictable {
@@ -12,6 +13,15 @@ export interface Evictable {
   credit(entry: QueueEntry): readonly number[];
   /** Matched tokens of a request. */
   matched(entry: QueueEntry): number;
+}
+
+/** A queue entry with what the run knows of it. */
+interface Candidate {
+  readonly entry: QueueEntry;
+  readonly isOpen: boolean; // it has a row
+  readonly held: Holdings; // its row's, or an empty row's after the tree's match
+  readonly done: number; // prompt tokens that need no computing
+  readonly rest: number; // prompt tokens to compute
 }
 
 /** One pass over the queue, in order. @internal */
@@ -50,37 +60,57 @@ export class PrefillBudget {
   }
 
   #judge(entry: QueueEntry): AdmitVerdict {
-    const held = this.#core.requests.find(entry.req);
-    const done = this.#computed(entry, held);
-    const rest = entry.input - done;
+    const candidate = this.#candidate(entry);
+    const { isOpen, done, rest } = candidate;
     const limit = this.#chunk === null ? rest : Math.min(this.#chunk, rest);
-    const hasRow = held !== undefined || this.#core.requests.freeRows - this.#rows > 0;
-    if (hasRow && this.#fits(entry, held, limit))
-      return this.#admit(entry, held, this.#cut(done, limit, rest), rest);
+    const hasRow = isOpen || this.#core.requests.freeRows - this.#rows > 0;
+    if (hasRow && this.#fits(candidate, limit))
+      return this.#admit(candidate, this.#cut(done, limit, rest));
     // At the smallest chunk the window demand is least: what fails there fits at no chunk limit.
-    const least = chunkGrid(this.#rules);
-    if (
-      !fitsEmptyChain(this.#core.chain, this.#rules, {
-        input: entry.input,
-        maxNew: entry.max_new,
-        chunk: least,
-      })
-    ) {
+    const grid = chunkGrid(this.#rules);
+    const { input, max_new: maxNew } = entry;
+    if (!fitsEmptyChain(this.#core.chain, this.#rules, { input, maxNew, chunk: grid })) {
       return { verdict: "abort", tokens: 0, reason: "never_fits" };
     }
-    if (!hasRow || this.#givesBack(held)) return WAIT;
-    const units = Math.floor((Math.min(limit, rest) - 1) / least);
-    if (units > 0 && this.#fits(entry, held, least)) {
-      const best = largest(1, units, (count) => this.#fits(entry, held, count * least));
-      return this.#admit(entry, held, this.#cut(done, best * least, rest), rest);
-    }
+    if (!hasRow || this.#givesBack(isOpen)) return WAIT;
+    // Smaller chunks end on the grid, counted from the prompt's start: at these multiples of it.
+    const first = Math.floor(done / grid) + 1;
+    const last = Math.ceil((done + limit) / grid) - 1;
+    const fitsTo = (multiple: number): boolean => this.#fits(candidate, multiple * grid - done);
+    if (first <= last && fitsTo(first))
+      return this.#admit(candidate, largest(first, last, fitsTo) * grid - done);
     return { verdict: "abort", tokens: 0, reason: "unschedulable" };
   }
 
-  /** Prompt tokens that need no computing: the tree's match, or what a chunked request holds already. */
-  #computed(entry: QueueEntry, held: Request | undefined): number {
-    const matched = countedMatch(this.#core.config, entry.input, this.#evictable.matched(entry));
-    return Math.min(entry.input, Math.max(matched, held?.allocated ?? 0));
+  /** The request as this pass meets it: what its row holds, or what the tree would give an empty one. */
+  #candidate(entry: QueueEntry): Candidate {
+    const { config, chain, requests } = this.#core;
+    const request = requests.find(entry.req);
+    const none = { bound: chain.bands.map(() => 0), mainSlots: 0, trackSlots: 0 };
+    const holdings = request === undefined ? none : this.#holdingsOf(request);
+    let allocated = request?.allocated ?? 0;
+    let pages = request?.pages.length ?? 0;
+    if (allocated === 0) {
+      allocated = countedMatch(config, entry.input, this.#evictable.matched(entry));
+      pages = allocated / config.pageSize;
+    }
+    const done = Math.min(entry.input, allocated);
+    return {
+      entry,
+      isOpen: request !== undefined,
+      held: { ...holdings, allocated, pages },
+      done,
+      rest: entry.input - done,
+    };
+  }
+
+  #holdingsOf(request: Request): Omit<Holdings, "allocated" | "pages"> {
+    const bound = this.#core.chain.bands.map((band) => {
+      if (!band.plan.isWindow) return 0;
+      return request.pages.filter((id) => id > 0 && this.#core.isWindowBound(band, id)).length;
+    });
+    const { main, track } = request.slots;
+    return { bound, mainSlots: main.length, trackSlots: track.length };
   }
 
   /** Tokens of this pass: a chunk that is not the prompt's last ends on the grid, counted from the prompt's start. */
@@ -91,45 +121,32 @@ export class PrefillBudget {
     return end > done ? end - done : limit;
   }
 
-  #admit(entry: QueueEntry, held: Request | undefined, tokens: number, rest: number): AdmitVerdict {
-    const demand = this.#demand(entry, held, tokens);
-    for (const [index, pages] of demand.entries()) this.#taken[index]! += pages;
-    if (held === undefined) this.#rows += 1;
+  #admit(candidate: Candidate, tokens: number): AdmitVerdict {
+    for (const [index, pages] of this.#demand(candidate, tokens).entries())
+      this.#taken[index]! += pages;
+    if (!candidate.isOpen) this.#rows += 1;
     this.#admitted += 1;
-    return { verdict: tokens < rest ? "chunk" : "admit", tokens, reason: null };
+    return { verdict: tokens < candidate.rest ? "chunk" : "admit", tokens, reason: null };
   }
 
-  #fits(entry: QueueEntry, held: Request | undefined, chunk: number): boolean {
+  #fits(candidate: Candidate, chunk: number): boolean {
+    const { entry } = candidate;
     if (entry.input + entry.max_new > this.#core.config.rowTokens) return false;
-    const demand = this.#demand(entry, held, chunk);
-    const total = demand.map((pages, index) => pages + this.#taken[index]!);
+    const total = this.#demand(candidate, chunk).map((pages, index) => pages + this.#taken[index]!);
     return this.#core.chain.fitsReclaimed(total, this.#evictable.credit(entry));
   }
 
-  /** The request's demand less what it holds already. */
-  #demand(entry: QueueEntry, held: Request | undefined, chunk: number): number[] {
-    const matched = held === undefined ? this.#evictable.matched(entry) : held.allocated;
-    const shape = { input: entry.input, maxNew: entry.max_new, matched, chunk };
-    const demand = requestDemand(this.#rules, shape, "admit");
-    if (held === undefined) return demand;
-    const matchedPages =
-      countedMatch(this.#core.config, entry.input, matched) / this.#core.config.pageSize;
-    const slots = PURPOSES.reduce((sum, purpose) => sum + held.slots[purpose].length, 0);
-    return demand.map((pages, index) => {
-      const band = this.#core.chain.bands[index]!; // one demand a band
-      if (band.plan.kind === "state") return Math.max(0, pages - slots);
-      if (!band.plan.isWindow) return Math.max(0, pages - (held.pages.length - matchedPages));
-      const bound = held.pages.filter((id) => id > 0 && this.#core.isWindowBound(band, id)).length;
-      return Math.max(0, pages - bound);
-    });
+  #demand({ entry, held }: Candidate, chunk: number): number[] {
+    const { input, max_new: maxNew } = entry;
+    return heldDemand(this.#rules, held, { input, maxNew }, chunk);
   }
 
   /** Whether something will give memory back: work of this pass, a forward in flight, a row that others hold. */
-  #givesBack(held: Request | undefined): boolean {
+  #givesBack(isOpen: boolean): boolean {
     const { steps } = this.#core.chain;
     if (this.#admitted > 0 || steps.open !== null) return true;
     if (steps.unprocessed.length > 0 || steps.unrecorded.length > 0) return true;
-    return this.#core.requests.open.size > (held === undefined ? 0 : 1);
+    return this.#core.requests.open.size > (isOpen ? 1 : 0);
   }
 }
 
