@@ -5,6 +5,8 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 
 const FULL = process.env["UT_FULL"] === "1";
+/** Whether all seeds are taken. */
+export const isFullRun: boolean = FULL;
 const BUILD = new URL("../../build/", import.meta.url);
 const STATE = new URL("test-full.jsonl", BUILD);
 const STRIDE = 10;
