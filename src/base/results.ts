@@ -88,7 +88,7 @@ export interface KvOk {
   /** `slots`, the state band's name with its physical slots, `step`. */
   readonly "state.alloc": Readonly<Record<string, Extents | Step | EndedTransfers>>;
   readonly "state.free": FreedOk;
-  readonly "state.copy": Empty;
+  readonly "state.copy": { readonly ended?: EndedTransfers };
   readonly "state.donate": {
     readonly slot: number | null;
     readonly replacement: number | null;
@@ -109,7 +109,7 @@ export interface KvOk {
     readonly step: Step;
     readonly ended?: EndedTransfers;
   };
-  readonly "forward.launch": { readonly resets: Extents };
+  readonly "forward.launch": { readonly resets: Extents; readonly ended?: EndedTransfers };
   readonly "forward.record": Empty;
   readonly "forward.barrier": Empty;
   readonly "forward.process": { readonly released: PageLists };

@@ -3,15 +3,14 @@
 import { assert } from "../base/assert.js";
 import { expand, idsOf, toExtents } from "../base/extents.js";
 import type { Extents, StageConfig } from "../base/operations.js";
-import type { BandState, LedgerRecord, RowState, State } from "../base/state.js";
-import { type Band, PAGE } from "./alloc/band.js";
-import { EndBand } from "./alloc/end-band.js";
-import { FloatBand } from "./alloc/float-band.js";
+import type { BandState, RowState, State } from "../base/state.js";
 import type { ForwardStep } from "./alloc/forward-steps.js";
-import { type HostCopy, isOver, type NetworkTransfer, type Signal } from "./alloc/signals.js";
+import { isOver, type NetworkTransfer, type Signal } from "./alloc/signals.js";
 import { planStages, StageCapacity, type StageFold } from "./alloc/stage-capacity.js";
 import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
+import { bandState, loadBand } from "./state-bands.js";
+import { ledgerRecords, loadUses, restoreUse, type UseExtra, usesState } from "./state-ledger.js";
 
 /** What the contract's table does not name but a run needs to go on; under an extension key. */
 interface ForwardsExtra {
@@ -43,15 +42,6 @@ interface ForwardsExtra {
   readonly told_estimates: boolean;
 }
 
-/** A copy or transfer of the ledger; its places stand in the ledger's records. */
-interface UseExtra {
-  readonly name: string;
-  readonly kind: "copy" | "transfer";
-  readonly direction: "out" | "in" | "send" | "receive";
-  readonly order: number;
-  readonly stalled: boolean;
-}
-
 /** @internal */
 export function stateOf(core: KvCore): State {
   const { chain, requests } = core;
@@ -67,13 +57,7 @@ export function stateOf(core: KvCore): State {
       self: chain.stages.self,
       fold: chain.stages.save(),
     },
-    uses: [...chain.ledger.copies, ...chain.ledger.transfers].map((use) => ({
-      name: use.name,
-      kind: use.kind,
-      direction: use.direction,
-      order: use.order,
-      stalled: use.kind === "transfer" && use.isStalled,
-    })),
+    uses: usesState(core),
     submissions: chain.ledger.submissions,
     deferred: {
       pages: core.deferred.pages.map(({ band, id, transfers }) => ({
@@ -120,43 +104,6 @@ function names(signals: readonly Signal[]): string[] {
   return signals.map((signal) => signal.name);
 }
 
-function bandState(core: KvCore, band: Band): BandState {
-  const ids = band.plan.isOwner
-    ? core.chain.virtual
-    : band.plan.kind === "state"
-      ? core.chain.slots
-      : null;
-  return {
-    span: [band.spanFirst, band.spanCount],
-    live: band.live,
-    holes: toExtents(band.holes.toArray()),
-    pending: band.pending.map(({ forward, pages }) => ({
-      key: forward.name,
-      pages: toExtents(pages),
-    })),
-    vacated: band.vacated.map(({ page, readers }) => ({
-      pages: [[page, 1]],
-      readers: names(readers.filter((reader) => !isOver(reader))),
-    })),
-    fixed: toExtents([...band.fixed].sort((left, right) => left - right)),
-    bindings: bindingRuns(band),
-    free_ids: ids === null ? [] : toExtents(ids.free.toArray()),
-  };
-}
-
-/** Runs of `[virtual, physical, count]` in which both ascend together. */
-function bindingRuns(band: Band): [number, number, number][] {
-  const runs: [number, number, number][] = [];
-  for (const [virtual, page] of band.v2p.entries()) {
-    if (page === 0) continue;
-    const last = runs.at(-1);
-    if (last !== undefined && last[0] + last[2] === virtual && last[1] + last[2] === page)
-      last[2] += 1;
-    else runs.push([virtual, page, 1]);
-  }
-  return runs;
-}
-
 function rowState(core: KvCore, request: Request): RowState {
   const cursors: Record<string, number> = {};
   for (const band of core.windowBands) cursors[band.plan.name] = request.cursors[band.index]!;
@@ -176,61 +123,6 @@ function rowState(core: KvCore, request: Request): RowState {
     x_track: request.trackCursor,
   };
 }
-
-/** Reads and writes of every forward whose uses are not over, as physical pages. */
-function ledgerRecords(core: KvCore): LedgerRecord[] {
-  const records: LedgerRecord[] = [];
-  const { steps, bands, usage } = core.chain;
-  const live = steps.open === null ? steps.unretired() : [...steps.unretired(), steps.open];
-  for (const step of live) {
-    for (const band of bands) {
-      if (step.unknownWrites) {
-        records.push({ use: "unknown_writes", band: band.plan.name, pages: [], signal: step.name });
-      }
-      for (const use of ["reads", "writes"] as const) {
-        const pages: number[] = [];
-        for (let page = 0; page < band.status.length; page++) {
-          if (band.status[page] === PAGE.live && usage.uses(step, band, page, use))
-            pages.push(page);
-        }
-        if (pages.length > 0) {
-          records.push({
-            use: `forward_${use}`,
-            band: band.plan.name,
-            pages: toExtents(pages),
-            signal: step.name,
-          });
-        }
-      }
-    }
-  }
-  return [...records, ...useRecords(core)];
-}
-
-/** What copies and transfers read or write, at the places where they were submitted. */
-function useRecords(core: KvCore): LedgerRecord[] {
-  const { bands, ledger } = core.chain;
-  const records: LedgerRecord[] = [];
-  for (const use of [...ledger.copies, ...ledger.transfers]) {
-    for (const [index, pages] of use.places.entries()) {
-      if (pages.length === 0) continue;
-      records.push({
-        use: USE_WORD[use.direction],
-        band: bands[index]!.plan.name, // places by band
-        pages: toExtents(pages),
-        signal: use.name,
-      });
-    }
-  }
-  return records;
-}
-
-const USE_WORD = {
-  out: "copy_read",
-  in: "copy_write",
-  send: "network_read",
-  receive: "network_write",
-} as const;
 
 /** Puts a state in place of a fresh run's; returns the number of the next operation. @internal */
 export function loadState(core: KvCore, state: State): number {
@@ -281,39 +173,6 @@ export function loadState(core: KvCore, state: State): number {
   core.hasToldEstimates = extra.told_estimates;
   chain.steps.clock = extra.clock - 1;
   return extra.clock;
-}
-
-function loadUses(
-  core: KvCore,
-  state: State,
-  extra: ForwardsExtra,
-): Map<string, HostCopy | NetworkTransfer> {
-  const uses = new Map<string, HostCopy | NetworkTransfer>();
-  core.chain.ledger.submissions = extra.submissions;
-  for (const { name, kind, direction, order, stalled } of extra.uses) {
-    const places = core.chain.bands.map((band) =>
-      state.ledger
-        .filter(
-          (record) =>
-            record.signal === name &&
-            record.band === band.plan.name &&
-            record.use === USE_WORD[direction],
-        )
-        .flatMap((record) => expand(record.pages)),
-    );
-    const use =
-      kind === "copy"
-        ? { kind, name, direction, order, places, isOver: false }
-        : { kind, name, direction, order, places, isOver: false, isStalled: stalled };
-    uses.set(name, use as HostCopy | NetworkTransfer); // the direction is one of its kind
-  }
-  return uses;
-}
-
-/** A place that left its band is fenced by its bytes instead. */
-function restoreUse(core: KvCore, use: HostCopy | NetworkTransfer): void {
-  const { bands, ledger } = core.chain;
-  ledger.restore(bands, use, (band, page) => band.status[page] !== PAGE.beyond);
 }
 
 function loadForwards(core: KvCore, state: State, extra: ForwardsExtra): Map<string, ForwardStep> {
@@ -382,41 +241,4 @@ function loadRow(core: KvCore, name: string, row: RowState): void {
     if (virtual > 0) core.chain.virtual.assign(virtual, request, index);
   }
   core.requests.restore(request);
-}
-
-function loadBand(
-  core: KvCore,
-  band: Band,
-  state: BandState,
-  steps: ReadonlyMap<string, ForwardStep>,
-  signals: ReadonlyMap<string, Signal>,
-): void {
-  if (band instanceof EndBand) band.span = state.span[1];
-  else if (band instanceof FloatBand) band.moveSpan(state.span[0], state.span[0] + state.span[1]);
-  for (const [virtual, physical, count] of state.bindings) {
-    for (let i = 0; i < count; i++) {
-      band.status[physical + i] = PAGE.live;
-      band.bind(virtual + i, physical + i, 0);
-    }
-  }
-  for (const page of idsOf(state.fixed)) {
-    band.status[page] = PAGE.live; // one not yet bound is live all the same
-    band.fix(page);
-  }
-  band.live = state.live;
-  for (const page of idsOf(state.holes)) band.addHole(page);
-  for (const { key, pages } of state.pending) band.restorePending(steps.get(key)!, expand(pages));
-  for (const { pages, readers } of state.vacated) {
-    for (const page of idsOf(pages))
-      band.addVacated(
-        page,
-        readers.map((reader) => signals.get(reader)!),
-      );
-  }
-  const ids = band.plan.isOwner
-    ? core.chain.virtual
-    : band.plan.kind === "state"
-      ? core.chain.slots
-      : null;
-  ids?.free.replace(idsOf(state.free_ids));
 }

@@ -46,8 +46,9 @@ export const FORWARD_OPERATIONS: OperationGroup<
       batch: list(FORWARD_ENTRY),
       mode: word("extend", "decode", "verify", "prebuilt"),
     }),
-    ok: object({ resets: EXTENTS }),
-    effects: ["reset", "forward"],
+    ok: object({ resets: EXTENTS, ended: optional(ENDED) }),
+    refusals: ["deadline"],
+    effects: ["hostwait", "wait", "reset", "forward"],
   }),
   "forward.record": operation("forward.record", {
     doc: "Records the launched forward's event.",

@@ -119,8 +119,9 @@ export const REQUEST_OPERATIONS: OperationGroup<
   "state.copy": operation("state.copy", {
     doc: "Copies a state's bytes from a purpose or a tree node to a purpose.",
     args: object({ from: either(PLACE, object({ key: KEY, len: TOKENS })), to: PLACE }),
-    ok: EMPTY,
-    effects: ["wait", "copy"],
+    ok: object({ ended: optional(ENDED) }),
+    refusals: ["deadline"],
+    effects: ["hostwait", "wait", "copy"],
   }),
   "state.donate": operation("state.donate", {
     doc: "Gives the tracked slot to the tree node that ends at `len` and takes another.",

@@ -32,7 +32,7 @@ import {
   relieve,
   touchedTransfers,
 } from "./relief.js";
-import { EffectScope } from "./signals.js";
+import { EffectScope, type NetworkTransfer } from "./signals.js";
 import { StageCapacity } from "./stage-capacity.js";
 
 /** Pages taken, by band index, and the step that served them. @internal */
@@ -44,6 +44,14 @@ export interface Taken {
 function firstWriter(band: Band, consumer: Consumer): Consumer {
   if (band.plan.kind !== "state") return consumer === "network_receive" ? "zero" : consumer; // zeroed before the peer learns the numbers
   return consumer === "zero" ? "schedule_copy" : consumer;
+}
+
+/** Names the stalled ones among transfers that would be waited, oldest first; null where none is. */
+function deadline(transfers: readonly NetworkTransfer[]): OperationError | null {
+  const stalled = transfers.filter((transfer) => transfer.isStalled);
+  return stalled.length === 0
+    ? null
+    : { code: "deadline", transfers: stalled.map(({ name }) => name) };
 }
 
 /** `pinned` of a band whose only fixed pages are reservations. */
@@ -201,11 +209,8 @@ export class ChainAllocator {
     const relief = planRelief(this.#context, demand);
     if (relief === null) return this.#capacityRefusal(demand);
     if (!relief.movesTransfers) return relief.plan;
-    const stalled = touchedTransfers(this.#context, relief, demand).filter(
-      (transfer) => transfer.isStalled,
-    );
-    if (stalled.length === 0) return relief.plan;
-    return { code: "deadline", transfers: stalled.map(({ name }) => name) };
+    const stalled = touchedTransfers(this.#context, relief, demand);
+    return deadline(stalled) ?? relief.plan;
   }
 
   /** Free ids of a space; with stages those of the stage that has the fewest, since all hold the same. */
@@ -358,6 +363,11 @@ export class ChainAllocator {
       const writes = found.direction === (found.kind === "copy" ? "in" : "receive");
       if (writes || use === "writes") hazards.add(consumer, found);
     }
+  }
+
+  /** The refusal of an operation whose host waits would outlive their deadline, or null. */
+  stalled(hazards: HazardSet): OperationError | null {
+    return deadline(hazards.transfers);
   }
 
   #acquire(band: Band, count: number, plannedFirst: number, consumer: Consumer): number[] {

@@ -2,6 +2,8 @@
 import { toExtents } from "../../base/extents.js";
 import type { Answer, Extents, KvArgs, OperationError, PageLists } from "../../base/operations.js";
 import type { ForwardEntry, ForwardStep } from "../alloc/forward-steps.js";
+import type { Band } from "../alloc/band.js";
+import { HazardSet } from "../alloc/clearance.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 import { currentSlot } from "./states.js";
@@ -14,6 +16,8 @@ export function forwardLaunch(
   const { steps, scope } = core.chain;
   const broken = brokenLaunch(core, args);
   if (broken !== null) return { err: broken };
+  const hazards = launchHazards(core, args);
+  if ("code" in hazards) return { err: hazards };
   const entries = new Map<Request, ForwardEntry>();
   for (const { req, from, to, track } of args.batch) {
     const request = core.requests.find(req)!; // checked: open
@@ -39,10 +43,51 @@ export function forwardLaunch(
   }
   if (core.records) steps.open = step;
   else steps.unrecorded.push(step);
+  hazards.clear(scope, core.chain.ledger);
   const resets = toExtents(core.requests.takeMarks());
   if (resets.length > 0) scope.emit(["reset", resets]);
   scope.emit(["forward", args.step]);
-  return { ok: { resets } };
+  return { ok: { resets, ...core.ended() } };
+}
+
+/**
+ * What the forward must clear: copies and transfers that write pages it reads, and all that use pages it writes. Earlier
+ * forwards need no wait, the forward stream is in order. A row that names pages still reserved for a load is not ready.
+ */
+function launchHazards(core: KvCore, args: KvArgs["forward.launch"]): HazardSet | OperationError {
+  const { chain } = core;
+  const hazards = new HazardSet(chain.counts);
+  if (args.mode === "prebuilt") return hazards;
+  if (chain.steps.hasUnretired) chain.counts.note("forward", "forward");
+  const hasFixed = chain.bands.some((band) => band.fixed.size > 0);
+  if (chain.ledger.isEmpty && !hasFixed) return hazards;
+  for (const { req, from, to, track } of args.batch) {
+    const request = core.requests.find(req)!; // checked: open
+    const visit = (band: Band, id: number, use: "reads" | "writes"): boolean => {
+      const page = band.v2p[id]!;
+      if (page === 0) return true; // unbound window page
+      if (band.fixed.has(page)) return false;
+      chain.clear("forward", hazards, band, page, use);
+      return true;
+    };
+    for (const band of core.tokenBands) {
+      for (let index = 0; index < core.pagesOf(to); index++) {
+        const end = (index + 1) * core.config.pageSize;
+        const use = from < to && end > from ? "writes" : "reads";
+        if (visit(band, request.pages[index] ?? 0, use)) continue;
+        chain.counts.note("forward", "fixed");
+        return invalid("name_state", { req });
+      }
+    }
+    const band = chain.stateBand;
+    if (band === null) continue;
+    for (const slot of [
+      currentSlot(request, "main"),
+      track === undefined ? 0 : currentSlot(request, "track"),
+    ])
+      if (slot > 0) visit(band, slot, "writes");
+  }
+  return chain.stalled(hazards) ?? hazards;
 }
 
 function brokenLaunch(core: KvCore, args: KvArgs["forward.launch"]): OperationError | null {

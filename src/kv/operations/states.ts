@@ -9,6 +9,7 @@ import type {
   Step,
 } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
+import { HazardSet } from "../alloc/clearance.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 
@@ -71,14 +72,20 @@ export function stateCopy(core: KvCore, args: KvArgs["state.copy"]): Answer<"sta
   if (firstError !== undefined) return { err: firstError.error };
   if ("error" in from || "error" in to) return { err: { code: "unsupported" } }; // excluded above
   const { band } = from;
+  const hazards = new HazardSet(chain.counts);
   // A forward that writes the source must be past; one that reads or writes the target must be past too.
   const newest = chain.steps.newestUnretired;
   const touchesTarget =
     chain.usage.readersOf(band, to.page).length > 0 || chain.usage.isWritten(band, to.page);
   if (newest !== null && (touchesTarget || chain.usage.isWritten(band, from.page)))
-    chain.scope.wait(newest);
+    hazards.add("schedule_copy", newest);
+  chain.clear("schedule_copy", hazards, band, from.page, "reads");
+  chain.clear("schedule_copy", hazards, band, to.page, "writes");
+  const stalled = chain.stalled(hazards);
+  if (stalled !== null) return { err: stalled };
+  hazards.clear(chain.scope, chain.ledger);
   chain.scope.emit(["copy", band.plan.name, [[from.page, to.page]]]);
-  return { ok: {} };
+  return { ok: core.ended() };
 }
 
 function rank(error: OperationError): number {
