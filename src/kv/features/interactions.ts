@@ -135,12 +135,11 @@ function pipeline({ features }: FeatureContext): PlanRefusal | null {
   return null;
 }
 
+// A plan over several ranks has latent rows and therefore no windows: others were refused when it was made.
 function contextParallel(context: FeatureContext): PlanRefusal | null {
   const { features, plan } = context;
   if (plan.contextRanks === 1) return null;
   const what = `dcp_size ${plan.contextRanks}`;
-  if (!isLatent(context)) return conflict(`${what} needs latent attention`);
-  if (hasWindow(context)) return conflict(`${what} does not serve sliding-window layers`);
   const named = attentionBackendsOf(context);
   const other = named.find((backend) => !CONTEXT_PARALLEL_BACKENDS.includes(backend));
   if (other !== undefined)
