@@ -42,8 +42,13 @@ function high(value: number): number {
 
 /** 32-bit FNV-1a of a string's UTF-16 code units: how names enter a cell. @public */
 export function hashName(name: string): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) h = Math.imul(h ^ name.charCodeAt(i), 0x01000193);
+  return hashOn(0x811c9dc5, name);
+}
+
+/** Goes on with a 32-bit FNV-1a hash: that of one text behind another. @internal */
+export function hashOn(before: number, text: string): number {
+  let h = before;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   return h >>> 0;
 }
 

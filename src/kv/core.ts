@@ -57,7 +57,14 @@ export class KvCore {
     this.lists = new PageListBuilder(this.chain.bands);
     this.#deferredLists = new PageListBuilder(this.chain.bands);
     this.deferred = new DeferredFrees(this.chain.bands.length);
-    this.tree = new PrefixTree();
+    this.tree =
+      before?.tree ??
+      new PrefixTree({
+        plans: this.chain.bands.map((band) => band.plan),
+        pageTokens: config.pageSize,
+        primaryWindow: source.primary_window ?? null,
+        digesting: parts.layout,
+      });
     this.host = new HostCache();
     this.net = new Transfers();
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
