@@ -10,6 +10,7 @@ import { HostCache } from "./cache/host-cache.js";
 import { PrefixTree } from "./cache/prefix-tree.js";
 import { Transfers } from "./transfer/transfers.js";
 import { DeferredFrees } from "./transfer/deferred-frees.js";
+import { heldPlaces } from "./transfer/places.js";
 
 /** Pages and ids whose frees wait for `group.end`, in call order. They stay bound and live until then. @internal */
 export interface FreeGroup {
@@ -66,7 +67,8 @@ export class KvCore {
         digesting: parts.layout,
       });
     this.host = new HostCache();
-    this.net = new Transfers();
+    this.net = before?.net ?? new Transfers();
+    this.chain.heldPlaces = () => heldPlaces(this);
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
     this.windowBands = this.chain.bands.filter((band) => band.plan.isWindow);
   }
@@ -179,10 +181,9 @@ export class KvCore {
   ended(): { readonly ended?: EndedTransfers } {
     const { ledger } = this.chain;
     if (ledger.ended.length === 0 && this.endedTransfers.length === 0) return {};
-    const transfers = [
-      ...ledger.ended.splice(0).map(({ name }) => name),
-      ...this.endedTransfers.splice(0),
-    ];
+    const waited = ledger.ended.splice(0).map(({ name }) => name);
+    for (const name of waited) this.net.close(name);
+    const transfers = [...waited, ...this.endedTransfers.splice(0)];
     this.releaseDeferred();
     return { ended: { transfers, freed: this.lists.take() } };
   }
@@ -192,7 +193,9 @@ export class KvCore {
     for (const { band, id } of this.deferred.takeReady()) {
       this.freeBandPage(band, id);
       if (band.plan.kind === "state") {
-        if (this.deferred.slots.delete(id)) this.retireSlot(id);
+        if (!this.deferred.slots.delete(id)) continue;
+        if (this.group === null) this.retireSlot(id);
+        else this.group.slots.push(id); // with its page, at the group's end
         continue;
       }
       if (!this.deferred.virtual.has(id)) continue;

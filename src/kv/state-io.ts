@@ -10,6 +10,7 @@ import { planStages, StageCapacity, type StageFold } from "./alloc/stage-capacit
 import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
 import { bandState, loadBand } from "./state-bands.js";
+import { loadNet, type NetState, netState } from "./transfer/net-state.js";
 import { ledgerRecords, loadUses, restoreUse, type UseExtra, usesState } from "./state-ledger.js";
 
 /** What the contract's table does not name but a run needs to go on; under an extension key. */
@@ -96,7 +97,7 @@ export function stateOf(core: KvCore): State {
     rows,
     tree: [],
     host: {},
-    net: {},
+    net: { ...netState(core) },
   };
 }
 
@@ -170,6 +171,7 @@ export function loadState(core: KvCore, state: State): number {
       windows: bands.map((ids) => new Set(ids)),
     };
   }
+  loadNet(core, state.net as unknown as NetState, uses); // what netState wrote
   core.hasToldEstimates = extra.told_estimates;
   chain.steps.clock = extra.clock - 1;
   return extra.clock;

@@ -44,6 +44,7 @@ import {
   windowRetire,
 } from "./operations/frees.js";
 import { checkIdle } from "./operations/idle.js";
+import { netEnd, netPublish, netReceive, netSend, netStall } from "./operations/net.js";
 import { rowAlloc, rowFree } from "./operations/rows.js";
 import { stagesDigest, stagesInstall } from "./operations/stages.js";
 import { stateAlloc, stateCopy, stateFree } from "./operations/states.js";
@@ -87,11 +88,11 @@ const HANDLERS: Handlers = {
   "host.load_cancel": null,
   "host.load_done": null,
   "host.evict": null,
-  "net.send": null,
-  "net.receive": null,
-  "net.publish": null,
-  "net.stall": null,
-  "net.end": null,
+  "net.send": netSend,
+  "net.receive": netReceive,
+  "net.publish": netPublish,
+  "net.stall": netStall,
+  "net.end": netEnd,
   "tree.match": null,
   "tree.insert": null,
   "tree.lock": null,

@@ -18,8 +18,8 @@ export function arenaResize(core: KvCore, args: KvArgs["arena.resize"]): Answer<
     (band) => band.spanCount > 0 && band.live + band.pendingPages + band.vacated.length > 0,
   );
   // A copy or transfer goes on using bytes of the old grid, whoever holds them.
-  if (inUse || !core.chain.ledger.isEmpty || core.chain.stages !== null)
-    return { err: invalid("resize_in_use") };
+  const isMoving = !core.chain.ledger.isEmpty || core.net.open.size > 0;
+  if (inUse || isMoving || core.chain.stages !== null) return { err: invalid("resize_in_use") };
   const growth = Math.max(0, args.arena_bytes - core.config.arenaBytes);
   const chunks = Math.ceil(growth / (args.chunk_bytes ?? Math.max(1, growth)));
   if (args.fail_chunk !== undefined && args.fail_chunk <= chunks)

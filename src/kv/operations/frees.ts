@@ -180,6 +180,7 @@ function closeRequest(core: KvCore, req: string): { ok: FreedOk } | { err: Opera
   if (request === undefined) return { err: invalid("unknown_request", { req }) };
   const open = core.launchOpen();
   if (open !== null) return { err: open };
+  core.endedTransfers.push(...core.net.closeHeldOf(request));
   for (let index = core.pagesOf(request.protected); index < request.pages.length; index++) {
     if (request.pages[index]! > 0) core.freeRowPage(request, index);
   }

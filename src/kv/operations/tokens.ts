@@ -3,8 +3,8 @@ import type { Answer, KvArgs, OperationError, PageLists } from "../../base/opera
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 
-/** One request's growth in pages: row pages `[first, end)`, window pages from `windowFirst` on. */
-interface Growth {
+/** One request's growth in pages: row pages `[first, end)`, window pages from `windowFirst` on. @internal */
+export interface Growth {
   readonly request: Request;
   readonly to: number; // tokens
   readonly first: number;
@@ -15,7 +15,6 @@ interface Growth {
 
 /** @internal */
 export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answer<"tokens.extend"> {
-  const size = core.config.pageSize;
   const growths: Growth[] = [];
   const broken = new Broken();
   for (const { req, from, to, tail } of args.batch) {
@@ -28,19 +27,31 @@ export function tokensExtend(core: KvCore, args: KvArgs["tokens.extend"]): Answe
       broken.note(1, invalid("extend_not_at_length", { req }));
     }
     if (to > core.config.rowTokens) broken.note(2, invalid("beyond_row", { req }));
-    const first = core.pagesOf(from);
-    const tailFirst = tail === undefined ? first : Math.max(0, Math.floor((to - tail) / size));
-    growths.push({
-      request,
-      to,
-      first,
-      end: core.pagesOf(to),
-      windowFirst: Math.max(first, tailFirst),
-      tailed: tail !== undefined,
-    });
+    growths.push(growthOf(core, request, from, to, tail));
     request.grownBy = growths;
   }
   return broken.first === null ? grow(core, growths) : { err: broken.first };
+}
+
+/** A row's growth from `from` to `to` tokens, window pages for the last `tail` of them only. @internal */
+export function growthOf(
+  core: KvCore,
+  request: Request,
+  from: number,
+  to: number,
+  tail: number | undefined,
+): Growth {
+  const first = core.pagesOf(from);
+  const tailFirst =
+    tail === undefined ? first : Math.max(0, Math.floor((to - tail) / core.config.pageSize));
+  return {
+    request,
+    to,
+    first,
+    end: core.pagesOf(to),
+    windowFirst: Math.max(first, tailFirst),
+    tailed: tail !== undefined,
+  };
 }
 
 /** @internal */
@@ -130,19 +141,11 @@ function grow(
   const open = core.launchOpen();
   if (open !== null) return { err: open };
   const { chain } = core;
-  let owned = 0;
-  let windowed = 0;
-  for (const growth of growths) {
-    owned += growth.end - growth.first;
-    windowed += Math.max(0, growth.end - growth.windowFirst);
-  }
-  if (owned === 0) {
+  const demand = growthDemand(core, growths);
+  if (demand[chain.owner.index] === 0) {
     for (const growth of growths) settleLengths(core, growth);
     return { ok: { pages: {}, step: "no_move" } };
   }
-  const demand = chain.bands.map((band) =>
-    band.plan.isOwner ? owned : band.plan.isWindow ? windowed : 0,
-  );
   const plan = chain.price(demand);
   if (!("step" in plan)) return { err: plan };
   const taken = chain.take(demand, plan);
@@ -161,8 +164,21 @@ function grow(
   return { ok: { pages, step: taken.step, ...core.ended() } };
 }
 
-/** Binds the taken pages of one request in token order. */
-function bindGrowth(
+/** Pages by band index that growths take together. @internal */
+export function growthDemand(core: KvCore, growths: readonly Growth[]): number[] {
+  let owned = 0;
+  let windowed = 0;
+  for (const growth of growths) {
+    owned += growth.end - growth.first;
+    windowed += Math.max(0, growth.end - growth.windowFirst);
+  }
+  return core.chain.bands.map((band) =>
+    band.plan.isOwner ? owned : band.plan.isWindow ? windowed : 0,
+  );
+}
+
+/** Binds the taken pages of one request in token order and lists them. @internal */
+export function bindGrowth(
   core: KvCore,
   growth: Growth,
   taken: readonly (readonly number[])[],
@@ -187,7 +203,8 @@ function bindGrowth(
   }
 }
 
-function settleLengths(core: KvCore, growth: Growth): void {
+/** Sets the row's length, and its window cursors where window pages were left out. @internal */
+export function settleLengths(core: KvCore, growth: Growth): void {
   core.requests.setAllocated(growth.request, growth.to);
   if (!growth.tailed) return;
   for (const band of core.windowBands) {
