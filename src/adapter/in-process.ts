@@ -39,6 +39,7 @@ export class InProcessAdapter implements Adapter {
   #hasDigests = false;
   #isDeep = false;
   #isBooted = false; // there is a state to tell
+  readonly #reached = new Map<string, number>();
 
   /** Throws `EnvironmentError` for a device that this machine or build lacks. */
   constructor(options: InProcessOptions = {}) {
@@ -111,6 +112,8 @@ export class InProcessAdapter implements Adapter {
     } catch (error) {
       return { digest: null, failure: failureOf(error) };
     } finally {
+      for (const [name, count] of storage?.reached() ?? [])
+        this.#reached.set(name, (this.#reached.get(name) ?? 0) + count);
       this.#closeDevice();
       this.#storage = null;
     }
@@ -119,6 +122,11 @@ export class InProcessAdapter implements Adapter {
   async dispose(): Promise<void> {
     this.#closeDevice();
     this.#storage = null;
+  }
+
+  /** How often the closed runs reached each rule of the allocator: `clearance/CONSUMER/HAZARD`, `relief/STEP`. */
+  get reached(): ReadonlyMap<string, number> {
+    return this.#reached;
   }
 
   // Adds the answer, or returns what broke; then the answer is not among `answers`.

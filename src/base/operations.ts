@@ -11,6 +11,7 @@ export type * from "./run-config.js";
 export type * from "./values.js";
 export {
   INVALID_RULES,
+  REFUSAL_CODES,
   type InvalidRule,
   type OperationError,
   type RefusalCode,

@@ -1,19 +1,22 @@
 // Refusals and broken contracts: the codes, the rules and what they name.
 import type { Demand } from "./values.js";
 
+/** Refusals: what was asked is legal and cannot be had now. @public */
+export const REFUSAL_CODES = [
+  "refused_plan",
+  "refused_floor",
+  "refused_backing",
+  "refused_rows",
+  "refused_ids",
+  "refused_state",
+  "refused_capacity",
+  "deadline",
+  "checkpoint_stalled",
+  "refused_host",
+  "refused_busy",
+] as const;
 /** @public */
-export type RefusalCode =
-  | "refused_plan"
-  | "refused_floor"
-  | "refused_backing"
-  | "refused_rows"
-  | "refused_ids"
-  | "refused_state"
-  | "refused_capacity"
-  | "deadline"
-  | "checkpoint_stalled"
-  | "refused_host"
-  | "refused_busy";
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** Rules of a broken contract; of several the first of this list answers. @public */
 export const INVALID_RULES = [

@@ -184,6 +184,11 @@ export class KVStorage {
     return this.#digests?.fold(contents) ?? null;
   }
 
+  /** How often decisions of the run so far reached each `clearance/CONSUMER/HAZARD` and `relief/STEP`. */
+  reached(): ReadonlyMap<string, number> {
+    return this.#core?.chain.counts.counts ?? new Map();
+  }
+
   /** The full state, every component. */
   state(): State {
     return stateOf(this.#running());

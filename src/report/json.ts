@@ -11,7 +11,9 @@ import type {
   SideInfo,
 } from "../tools/outcome.js";
 import { servedNothing } from "../tools/record.js";
+import type { Coverage } from "../tools/coverage.js";
 import type { TraceStats } from "../tools/stats.js";
+import { coveragePercent } from "./coverage-text.js";
 
 /** `{"error":{…}}`, the one document of a command that failed. @public */
 export function errorJson(failure: {
@@ -189,6 +191,31 @@ export function validateJson(files: readonly FileVerdict[]): unknown {
       error: error === null ? null : errorBody(error),
     })),
     operations: files.reduce((total, { operations }) => total + operations, 0),
+  };
+}
+
+/** The document of `stats --coverage`. @public */
+export function coverageJson(coverage: Coverage): unknown {
+  return {
+    command: "stats",
+    coverage: {
+      files: coverage.files,
+      runs: coverage.runs,
+      operations: coverage.operations,
+      percent: coveragePercent(coverage),
+      violations: coverage.violations,
+      tables: coverage.tables.map(({ name, covered, items }) => ({
+        name,
+        covered,
+        of: items.length,
+        items: items.map((item) => ({
+          name: item.name,
+          count: item.count,
+          covered: item.isCovered,
+          note: item.note ?? null,
+        })),
+      })),
+    },
   };
 }
 

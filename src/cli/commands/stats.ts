@@ -1,18 +1,25 @@
 // `stats`: counts of what is in a trace.
 import type { Command } from "commander";
+import { InProcessAdapter } from "../../adapter/in-process.js";
+import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
-import { statsJson } from "../../report/json.js";
+import { coveragePercent, coverageText } from "../../report/coverage-text.js";
+import { coverageJson, statsJson } from "../../report/json.js";
 import { statsText } from "../../report/stats-text.js";
+import { traceCoverage } from "../../tools/coverage.js";
 import { traceStats } from "../../tools/stats.js";
 import type { TraceStats } from "../../tools/stats.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
+import { wholeNumber } from "../flags.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
 
 interface StatsFlags extends ReadingFlags {
   readonly run?: string;
+  readonly coverage?: boolean;
+  readonly floor?: number; // percent
 }
 
 const HELP = `
@@ -20,8 +27,13 @@ Counted from the lines alone: operations by kind, refusals by code, steps of gra
 pages, retirements that freed pages, retractions, waits, and the operations after which freed
 pages waited for a forward.
 
+--coverage says instead what all files together exercise: operation kinds (granted 10 times, and
+with an effect where they have any), refusals, broken rules, effects; and, by replaying the files
+on the allocator of this checkout, its steps of relief and the cells of its clearance table.
+
 Examples:
   unified-trace stats base.jsonl
+  unified-trace stats base.jsonl real.jsonl.gz --coverage --floor 100
   unified-trace stats real.jsonl.gz --run serving/tight/full+window/p16/mooncake --json`;
 
 /** @internal */
@@ -29,12 +41,20 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
   command
     .description("Count what happened in traces.")
     .option("--run <id>", "count only this run")
+    .option("--coverage", "what the files together exercise, by table")
+    .option(
+      "--floor <percent>",
+      "with --coverage: exit 1 below this share",
+      wholeNumber("--floor", 0, 100),
+    )
     .option("--json", "print one JSON document");
   addReadingFlags(command);
   addSharedFlags(command)
     .addHelpText("after", afterHelp(HELP))
     .action(
       settle(outcome, async (files: readonly string[], flags: StatsFlags) => {
+        if (flags.coverage === true) return coverage(session, files, flags);
+        if (flags.floor !== undefined) throw new UsageError("--floor: only with --coverage");
         const counted: TraceStats[] = [];
         for (const trace of files) {
           const control = { signal: session.signal, onProgress: progressOf(session, "counted") };
@@ -48,4 +68,24 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
         return counted.some(({ truncated }) => truncated) ? EXIT.incomplete : EXIT.ok;
       }),
     );
+}
+
+async function coverage(
+  session: Session,
+  traces: readonly string[],
+  flags: StatsFlags,
+): Promise<number> {
+  if (flags.run !== undefined) throw new UsageError("--run: not with --coverage");
+  const found = await traceCoverage({
+    traces,
+    reader: readerOptions(flags),
+    start: () => new InProcessAdapter({ device: "none" }),
+    signal: session.signal,
+    onProgress: progressOf(session, "counted"),
+  });
+  if (session.isJson) session.printJson(coverageJson(found));
+  else session.print(coverageText(found, session.palette));
+  // What a floor asks of a corpus whose replay breaks is not known.
+  const isShort = coveragePercent(found) < (flags.floor ?? 0) || found.violations > 0;
+  return isShort ? EXIT.finding : EXIT.ok;
 }

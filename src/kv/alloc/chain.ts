@@ -7,7 +7,7 @@ import { toExtents } from "../../base/extents.js";
 import type { ChainConfig } from "../config.js";
 import type { BandPlan } from "../memory/geometry.js";
 import { BAND_FIELD, type Band } from "./band.js";
-import { ClearanceCounts, type Consumer, HazardSet } from "./clearance.js";
+import { ReachedCounts, type Consumer, HazardSet } from "./clearance.js";
 import { flushOpportunistic } from "./compaction.js";
 import { EndBand } from "./end-band.js";
 import { FenceList } from "./fences.js";
@@ -30,9 +30,9 @@ import {
   type ReliefContext,
   type Relieved,
   relieve,
-  touchedTransfers,
 } from "./relief.js";
 import { EffectScope, type NetworkTransfer } from "./signals.js";
+import { firstWriter, touchedTransfers } from "./touched.js";
 import { StageCapacity } from "./stage-capacity.js";
 
 /** Pages taken, by band index, and the step that served them. @internal */
@@ -40,12 +40,6 @@ export interface Taken {
   readonly pages: readonly (readonly number[])[];
   readonly step: Step;
 }
-/** Who writes a band's pages first: nobody zeroes a state, its consumer copies or resets it. */
-function firstWriter(band: Band, consumer: Consumer): Consumer {
-  if (band.plan.kind !== "state") return consumer === "network_receive" ? "zero" : consumer; // zeroed before the peer learns the numbers
-  return consumer === "zero" ? "schedule_copy" : consumer;
-}
-
 /** Names the stalled ones among transfers that would be waited, oldest first; null where none is. */
 function deadline(transfers: readonly NetworkTransfer[]): OperationError | null {
   const stalled = transfers.filter((transfer) => transfer.isStalled);
@@ -75,7 +69,7 @@ export class ChainAllocator {
   readonly fences: FenceList;
   readonly usage: PageUsage;
   readonly ledger: Ledger;
-  readonly counts = new ClearanceCounts();
+  readonly counts: ReachedCounts;
   /** Places by band index of receives that hold their rows until they are published; set by whoever keeps transfers. */
   heldPlaces: () => readonly (readonly number[])[] = () => [];
   moveEpoch: number; // `move` effects so far
@@ -95,6 +89,7 @@ export class ChainAllocator {
     this.steps = before?.steps ?? new ForwardSteps();
     this.fences = before?.fences ?? new FenceList();
     this.moveEpoch = before?.moveEpoch ?? 0;
+    this.counts = before?.counts ?? new ReachedCounts();
     this.scope = new EffectScope(this.steps);
     this.ledger = new Ledger(this.scope);
     this.config = config;
@@ -209,8 +204,9 @@ export class ChainAllocator {
     const relief = planRelief(this.#context, demand);
     if (relief === null) return this.#capacityRefusal(demand);
     if (!relief.movesTransfers) return relief.plan;
-    const stalled = touchedTransfers(this.#context, relief, demand);
-    return deadline(stalled) ?? relief.plan;
+    const { transfers } = this.ledger;
+    const touched = touchedTransfers(this.bands, transfers, relief, demand, "zero");
+    return deadline(touched.map(({ transfer }) => transfer)) ?? relief.plan;
   }
 
   /** Free ids of a space; with stages those of the stage that has the fewest, since all hold the same. */
@@ -314,7 +310,7 @@ export class ChainAllocator {
    * peer. A host load's pages are not zeroed: the copy overwrites them whole.
    */
   take(demand: readonly number[], plan: ChainPlan, consumer: Consumer = "zero"): Taken {
-    const { step, spans } = plan.step === "no_move" ? plan : this.#relief(demand).plan;
+    const { step, spans } = plan.step === "no_move" ? plan : this.#relief(demand, consumer).plan;
     const pages: number[][] = [];
     for (const band of this.bands) {
       const wanted = demand[band.index]!;
@@ -337,7 +333,7 @@ export class ChainAllocator {
   /** Makes room as a take of this demand would, without taking. */
   relieve(demand: readonly number[], plan: ChainPlan): Relieved {
     if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
-    return this.#relief(demand);
+    return this.#relief(demand, "zero");
   }
 
   /** Opportunistic flush, low to high. A band with rows that await publication is left alone. */
@@ -392,10 +388,11 @@ export class ChainAllocator {
     return pages;
   }
 
-  #relief(demand: readonly number[]): Relieved {
+  #relief(demand: readonly number[], consumer: Consumer): Relieved {
     return relieve(
       this.#context,
       demand,
+      consumer,
       this.stages === null ? null : () => this.#realised(demand),
     );
   }

@@ -53,16 +53,38 @@ export const CLEARANCE: Readonly<Record<Consumer, Readonly<Record<Hazard, Cleara
   },
 };
 
-/** How often each cell decided something, `consumer × hazard`; for coverage only. @internal */
-export class ClearanceCounts {
+/** Cells that no run can reach, with the argument. @internal */
+export const UNREACHABLE: Readonly<Record<string, string>> = {};
+
+/** What relief may do, in its order. @internal */
+export const RELIEF_STEPS = [
+  "settle", // pending batches
+  "park", // a float left empty
+  "absorb", // boundary holes of a float
+  "no_move", // enough once settled
+  "flush_ends",
+  "relayout",
+  "keep_transfers", // a layout with the places of transfers fixed
+  "wait_transfers", // one that moves or overwrites them
+] as const;
+/** @internal */
+export type ReliefStep = (typeof RELIEF_STEPS)[number];
+
+/** How often each cell of the table and each step of relief was reached; for coverage only, decides nothing. @internal */
+export class ReachedCounts {
   readonly #counts = new Map<string, number>();
   note(consumer: Consumer, hazard: Hazard): void {
-    const cell = `${consumer}/${hazard}`;
-    this.#counts.set(cell, (this.#counts.get(cell) ?? 0) + 1);
+    this.#count(`clearance/${consumer}/${hazard}`);
   }
-  /** Counts by `consumer/hazard`; cells that decided nothing are left out. */
+  relief(step: ReliefStep): void {
+    this.#count(`relief/${step}`);
+  }
+  /** Counts by name; what was never reached is left out. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
+  }
+  #count(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 }
 
@@ -73,12 +95,12 @@ export function hazardOf(signal: Signal): Hazard {
 
 /** What one consumer found on the pages that it writes or moves. @internal */
 export class HazardSet {
-  readonly #counts: ClearanceCounts;
+  readonly #counts: ReachedCounts;
   #forward: ForwardStep | null = null;
   #copies: HostCopy[] | null = null;
   #transfers: NetworkTransfer[] | null = null;
 
-  constructor(counts: ClearanceCounts) {
+  constructor(counts: ReachedCounts) {
     this.#counts = counts;
   }
 

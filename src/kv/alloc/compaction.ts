@@ -2,7 +2,7 @@
 // In both the outermost live page goes to the hole nearest the base, until the two would cross.
 import type { MovePair } from "../../base/effects.js";
 import { PAGE } from "./band.js";
-import { type ClearanceCounts, HazardSet } from "./clearance.js";
+import { type ReachedCounts, HazardSet } from "./clearance.js";
 import type { EndBand } from "./end-band.js";
 import type { FenceList } from "./fences.js";
 import type { ForwardSteps } from "./forward-steps.js";
@@ -17,7 +17,7 @@ export interface CompactionContext {
   readonly usage: PageUsage;
   readonly fences: FenceList;
   readonly ledger: Ledger;
-  readonly counts: ClearanceCounts;
+  readonly counts: ReachedCounts;
   readonly scope: EffectScope;
   /** Called once for each `move` effect. */
   moved(pages: number): void;

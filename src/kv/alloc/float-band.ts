@@ -36,16 +36,22 @@ export class FloatBand extends Band {
     return page;
   }
 
+  override freeUnbound(page: number, forward: ForwardStep | null): void {
+    super.freeUnbound(page, forward);
+    this.parkIfEmpty();
+  }
+
   override releasePendingThrough(launch: number): number[] {
     const released = super.releasePendingThrough(launch);
     this.parkIfEmpty();
     return released;
   }
 
-  /** Leaves its span when no page is live or pending: neighbours then see through it. */
-  parkIfEmpty(): void {
-    if (this.live > 0 || this.pendingPages > 0 || this.low === this.end) return;
+  /** Leaves its span when no page is live or pending: neighbours then see through it. Tells whether it did. */
+  parkIfEmpty(): boolean {
+    if (this.live > 0 || this.pendingPages > 0 || this.low === this.end) return false;
     this.moveSpan(this.plan.pages, this.plan.pages);
+    return true;
   }
 
   /** Hands boundary holes back. The edges themselves tell whether there are any, so no flag can go stale; the hole list

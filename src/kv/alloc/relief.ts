@@ -6,6 +6,7 @@
 import { assert } from "../../base/assert.js";
 import type { Band } from "./band.js";
 import { PAGE } from "./band.js";
+import type { Consumer } from "./clearance.js";
 import { type CompactionContext, flushUrgent } from "./compaction.js";
 import { EndBand } from "./end-band.js";
 import type { FenceList } from "./fences.js";
@@ -14,7 +15,8 @@ import type { ForwardStep } from "./forward-steps.js";
 import { nothingFixed, packEnd, type IsFixed } from "./packing.js";
 import { type BandSnapshot, type ChainPlan, firstPlan } from "./pricing.js";
 import { moveOrder, relocate, relocationMoves } from "./relocation.js";
-import { type NetworkTransfer, newer } from "./signals.js";
+import { newer } from "./signals.js";
+import { isPlacedAnew, type ReliefPlan, touchedTransfers } from "./touched.js";
 
 /** What relief needs beside the bands. @internal */
 export interface ReliefContext extends CompactionContext {
@@ -24,13 +26,6 @@ export interface ReliefContext extends CompactionContext {
   snapshot(): readonly BandSnapshot[];
   /** Places by band index that receives hold until they are published. */
   heldPlaces(): readonly (readonly number[])[];
-}
-
-/** A layout and which pages stay in it. @internal */
-export interface ReliefPlan {
-  readonly plan: ChainPlan;
-  readonly fixed: readonly IsFixed[]; // by band
-  readonly movesTransfers: boolean; // the second attempt
 }
 
 /** Whether any page is fixed, or might be in the first attempt. @internal */
@@ -112,70 +107,6 @@ export function plannedMoves(context: ReliefContext, { plan, fixed }: ReliefPlan
   });
 }
 
-function isPlacedAnew(band: Band, plan: ChainPlan, isFixed: IsFixed): band is FloatBand {
-  if (plan.step !== "relayout" || !(band instanceof FloatBand) || band.live === 0) return false;
-  return isFixed === nothingFixed || !band.livePages().some((page) => isFixed(page));
-}
-
-/**
- * Transfers that a plan touches: whose pages it moves, overwrites or hands out. Oldest first. @internal
- */
-export function touchedTransfers(
-  context: ReliefContext,
-  { plan, fixed }: ReliefPlan,
-  demand: readonly number[],
-): readonly NetworkTransfer[] {
-  if (context.ledger.transfers.length === 0) return [];
-  const moved = context.bands.map(() => new Set<number>());
-  const written: [from: number, to: number][] = []; // bytes
-  for (const [index, band] of context.bands.entries()) {
-    const size = band.plan.page_bytes;
-    const write = (page: number, count = 1): void => {
-      if (count > 0) written.push([page * size, (page + count) * size]);
-    };
-    const [first, count] = plan.spans[index]!;
-    const wanted = demand[index]!;
-    if (band instanceof EndBand) {
-      const packed =
-        plan.step === "no_move" ? { moves: [], span: band.span } : packEnd(band, fixed[index]!);
-      for (const [source, target] of packed.moves) {
-        moved[index]!.add(source);
-        write(target);
-      }
-      const holes =
-        plan.step === "no_move" ? band.holes.length + band.pendingPages : packed.span - band.live;
-      const fresh = Math.max(0, wanted - Math.max(0, holes));
-      if (fresh > 0)
-        write(band.isUp ? band.pageAt(packed.span) : band.pageAt(packed.span + fresh - 1), fresh);
-    } else if (isPlacedAnew(band, plan, fixed[index]!)) {
-      for (const [source, target] of relocationMoves(band, first)) {
-        moved[index]!.add(source);
-        write(target);
-      }
-      write(first + band.live, wanted);
-    } else write(first, count); // a float that stays: bytes beyond its own are its growth
-  }
-  return context.ledger.transfers.filter((transfer) =>
-    transfer.places.some((pages, index) => {
-      const band = context.bands[index]!; // places by band
-      const size = band.plan.page_bytes;
-      const stays = band instanceof FloatBand && !isPlacedAnew(band, plan, fixed[index]!);
-      return pages.some(
-        (page) =>
-          moved[index]!.has(page) ||
-          written.some(
-            ([from, to]) =>
-              from < (page + 1) * size && to > page * size && !(stays && isInside(band, page)),
-          ),
-      );
-    }),
-  );
-}
-
-function isInside(band: Band, page: number): boolean {
-  return page >= band.spanFirst && page < band.spanFirst + band.spanCount;
-}
-
 /** What relief did: the plan it followed and the moves of each band. @internal */
 export interface Relieved {
   readonly plan: ChainPlan;
@@ -186,32 +117,39 @@ export interface Relieved {
  * Urgent recovery: host reads first, then settle, park and absorb, plan again, wait for the transfers in the way, pack
  * the ends, place the floats.
  *
+ * @param consumer - who writes the pages of the take first
  * @param replan - the plan on the settled bands where stages decide; null: planned here
  * @internal
  */
 export function relieve(
   context: ReliefContext,
   demand: readonly number[],
+  consumer: Consumer,
   replan: (() => ChainPlan) | null,
 ): Relieved {
   context.scope.emit(["hostread", "recovery"]);
   let newest: ForwardStep | null = null;
   for (const band of context.bands) newest = newer(newest, band.newestPending);
   context.scope.wait(newest);
+  if (newest !== null) context.counts.relief("settle");
   for (const band of context.bands) while (band.pending.length > 0) band.settleOldest();
   const floats = context.bands.filter((band) => band instanceof FloatBand);
-  for (const band of floats) band.parkIfEmpty();
-  for (const band of floats) band.absorb();
+  for (const band of floats) if (band.parkIfEmpty()) context.counts.relief("park");
+  for (const band of floats) if (band.absorb() > 0) context.counts.relief("absorb");
   const planned =
     replan === null
       ? planRelief(context, demand)
       : { plan: replan(), fixed: context.bands.map(() => nothingFixed), movesTransfers: false };
   assert(planned !== null, "chain.relief_keeps_the_plan");
   const { plan, fixed } = planned;
+  context.counts.relief(plan.step);
+  if (holdsAnything(context))
+    context.counts.relief(planned.movesTransfers ? "wait_transfers" : "keep_transfers");
   if (planned.movesTransfers) {
-    for (const transfer of touchedTransfers(context, planned, demand)) {
-      context.counts.note("schedule_copy", "network");
-      context.ledger.hostWait(transfer);
+    const { transfers } = context.ledger;
+    for (const touched of touchedTransfers(context.bands, transfers, planned, demand, consumer)) {
+      for (const writer of touched.consumers) context.counts.note(writer, "network");
+      context.ledger.hostWait(touched.transfer);
     }
   }
   const moves = context.bands.map(() => 0);
