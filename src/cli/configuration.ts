@@ -3,12 +3,18 @@ import type { RunConfig } from "../base/operations.js";
 import { PRESETS, presetConfig } from "../kv/presets/presets.js";
 import { loadConfigFile } from "../workload/configs.js";
 import type { ConfigLibrary } from "../workload/configs.js";
+import type { ReadInputs } from "../workload/json-file.js";
 import { unknownWord } from "./flags.js";
 
-/** The configuration that a word names. Throws `UsageError` with the nearest name, `InputError` for a wrong file.
+/** The configuration that a word names; `inputs`: what was read ahead of it. Throws `UsageError` with the nearest name, `InputError` for a wrong file.
  * @internal */
-export function configurationNamed(word: string, flag: string, library: ConfigLibrary): RunConfig {
-  if (word.endsWith(".json")) return loadConfigFile(word);
+export function configurationNamed(
+  word: string,
+  flag: string,
+  library: ConfigLibrary,
+  inputs: ReadInputs,
+): RunConfig {
+  if (word.endsWith(".json") || inputs.has(word)) return loadConfigFile(word, inputs);
   if (library.names.includes(word)) return library.fixed(word);
   const presets = PRESETS.map(({ name }) => name);
   if (presets.includes(word)) return presetConfig(word);

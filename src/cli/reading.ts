@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import process from "node:process";
 import type { ReaderOptions } from "../trace/reader.js";
 import { byteSize } from "./flags.js";
+import type { Session } from "./session.js";
 
 /** @internal */
 export interface ReadingFlags {
@@ -24,9 +25,10 @@ export function addReadingFlags(command: Command): Command {
 }
 
 /** What the reader is told. @internal */
-export function readerOptions(flags: ReadingFlags): ReaderOptions {
+export function readerOptions(flags: ReadingFlags, session: Session): ReaderOptions {
   return {
     stdin: process.stdin,
+    signal: session.signal,
     acceptTruncated: flags.acceptTruncated === true,
     lenient: flags.lenient === true,
     ...(flags.maxLine === undefined ? {} : { maxLineBytes: flags.maxLine }),

@@ -7,6 +7,8 @@ import { deriveConfig, isModelConfig } from "../kv/build.js";
 import { loadConfigs } from "../workload/configs.js";
 import { LAYOUTS } from "../workload/layouts.js";
 import type { Layout } from "../workload/layouts.js";
+import type { ReadInputs } from "../workload/json-file.js";
+import { readInputs } from "../workload/read-inputs.js";
 import { openRequestTrace } from "../workload/request-traces.js";
 import { loadScenarios, scenarioWorkload } from "../workload/scenario.js";
 import { seededWorkload, WEIGHT_NAMES } from "../workload/seeded.js";
@@ -89,10 +91,17 @@ export function addServingFlags(command: Command): Command {
 export async function selectWorkloads(
   flags: SelectionFlags,
   command: Command,
+  signal: AbortSignal,
 ): Promise<Iterable<Workload>> {
   refuseMixture(command);
-  if (flags.workload !== undefined) return servingWorkloads(flags);
-  if (flags.scenario !== undefined) return scenarioWorkloads(flags.scenario, flags.config);
+  if (flags.workload !== undefined) return servingWorkloads(flags, signal);
+  if (flags.scenario !== undefined) {
+    return scenarioWorkloads(
+      flags.scenario,
+      flags.config,
+      await readInputs(flags.scenario, signal),
+    );
+  }
   return seeded(flags);
 }
 
@@ -127,10 +136,14 @@ function* seeded(flags: SelectionFlags): Generator<Workload> {
   }
 }
 
-function scenarioWorkloads(paths: readonly string[], config: string | undefined): Workload[] {
+function scenarioWorkloads(
+  paths: readonly string[],
+  config: string | undefined,
+  inputs: ReadInputs,
+): Workload[] {
   const files = paths.map((path) => (path === "all" ? inPackage("scenarios") : path));
   const workloads: Workload[] = [];
-  for (const scenario of loadScenarios(files)) {
+  for (const scenario of loadScenarios(files, inputs)) {
     if (scenario.invalid !== null) {
       const { index, message } = scenario.invalid;
       throw new InputError("scenario", `operation ${index}: ${message}`, { file: scenario.file });
@@ -148,9 +161,13 @@ function scenarioWorkloads(paths: readonly string[], config: string | undefined)
 }
 
 /** The serving model over a request trace, for every layout and page size. @internal */
-export async function servingWorkloads(flags: ServingFlags): Promise<Iterable<Workload>> {
-  const trace = await openRequestTrace(flags.workload ?? "synthetic", flags.limit);
-  return configurations(flags).map((chosen) =>
+export async function servingWorkloads(
+  flags: ServingFlags,
+  signal: AbortSignal,
+): Promise<Iterable<Workload>> {
+  const inputs = await readInputs([flags.config ?? DEFAULT_SERVING], signal);
+  const trace = await openRequestTrace(flags.workload ?? "synthetic", flags.limit, signal);
+  return configurations(flags, inputs).map((chosen) =>
     servingWorkload({
       trace,
       ...chosen,
@@ -164,7 +181,7 @@ type Chosen = Pick<
   "config" | "form" | "configName" | "layout" | "pageSize" | "serving"
 >;
 
-function configurations(flags: ServingFlags): Chosen[] {
+function configurations(flags: ServingFlags, inputs: ReadInputs): Chosen[] {
   const name = flags.config ?? DEFAULT_SERVING;
   const library = loadConfigs();
   if (library.ruleNames.includes(name)) {
@@ -175,7 +192,7 @@ function configurations(flags: ServingFlags): Chosen[] {
       })),
     );
   }
-  const form = configurationNamed(name, "--config", library);
+  const form = configurationNamed(name, "--config", library, inputs);
   const configName = bareName(name);
   if (!isModelConfig(form))
     return [{ config: form, configName, layout: layoutOf(form), pageSize: form.page_size }];

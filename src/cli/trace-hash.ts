@@ -1,24 +1,31 @@
 // Names a trace by what is in it, for reports. Only the first 16 MiB are read, so that a verdict on a long trace does
 // not wait for its end.
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
+import { openInput } from "../trace/reader-input.js";
 
 const BYTES_MAX = 16 * 1024 * 1024;
 
-/** `sha256 …` with 16 digits, of the whole file or of its first 16 MiB; null for standard input. @internal */
+/**
+ * `sha256 …` with 16 digits, of the whole file or of its first 16 MiB; null for what can be read only once:
+ * standard input, pipes, devices. @internal
+ */
 export function traceHash(path: string): string | null {
   if (path === "-") return null;
   try {
-    const { hex, isWhole } = hashFile(path);
+    const digest = hashFile(path);
+    if (digest === null) return null;
+    const { hex, isWhole } = digest;
     return isWhole ? `sha256 ${hex}` : `sha256 of its first 16 MiB ${hex}`;
   } catch {
     return null; // the reader tells why it cannot be read
   }
 }
 
-function hashFile(path: string): { hex: string; isWhole: boolean } {
-  const file = openSync(path, "r");
+function hashFile(path: string): { hex: string; isWhole: boolean } | null {
+  const { fd: file, kind } = openInput(path);
   try {
+    if (kind !== "file") return null;
     const hash = createHash("sha256");
     const buffer = Buffer.allocUnsafe(1024 * 1024);
     let left = BYTES_MAX;

@@ -2,6 +2,7 @@
 // order; what only one file holds is a difference.
 import { canonicalJson } from "../base/canonical-json.js";
 import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
+import { isReadAgain } from "../trace/reader-input.js";
 import type { OpLine, RunLine } from "../trace/lines.js";
 import { ResultList } from "./compare-results.js";
 import { RunComparer } from "./compare-run.js";
@@ -137,9 +138,11 @@ class FileComparison {
   }
 
   async #readOrder(): Promise<ReadonlyMap<string, number>> {
-    if (this.#options.candidate === "-") {
+    const { candidate } = this.#options;
+    if (!isReadAgain(candidate)) {
       const what = "the runs of the two traces differ in order or number";
-      throw new UsageError(`${what}, and standard input can be read only once: give two files`);
+      const name = candidate === "-" ? "standard input" : candidate;
+      throw new UsageError(`${what}, and ${name} can be read only once: give two files`);
     }
     const order = new Map<string, number>();
     const cursor = await this.#cursor(this.#options.candidate);

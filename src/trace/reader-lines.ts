@@ -1,5 +1,6 @@
 // Cuts bytes into lines, with memory that follows the longest line and not the file.
 import { InputError } from "../base/errors.js";
+import type { ErrorCode } from "../base/errors.js";
 import type { ByteSource } from "./reader-source.js";
 import type { LineBytes } from "./scan.js";
 import { lineBytes } from "./scan.js";
@@ -11,10 +12,13 @@ const CARRIAGE_RETURN = 13;
 export class LineFeed {
   readonly #source: ByteSource;
   readonly #file: string;
+  readonly #limitCode: ErrorCode;
   readonly #maxLineBytes: number;
+  readonly #largestRoom: number; // bytes: the longest line, and space to read into
   #room: LineBytes;
   #filled = 0; // bytes [0, filled) are read
   #next = 0; // where the next line begins
+  #searched = 0; // bytes [next, searched) hold no line feed
   #isEnded = false;
   /** The current line is `room.bytes[start, end)`, without its end of line. */
   start = 0;
@@ -24,10 +28,19 @@ export class LineFeed {
   /** False for a last line without a line feed. */
   isWhole = true;
 
-  constructor(source: ByteSource, file: string, maxLineBytes: number, bufferBytes = 1 << 20) {
+  /** `limitCode`: the code of the error for a line over `maxLineBytes`. */
+  constructor(
+    source: ByteSource,
+    file: string,
+    maxLineBytes: number,
+    bufferBytes = 1 << 20,
+    limitCode: ErrorCode = "trace_limit",
+  ) {
     this.#source = source;
     this.#file = file;
+    this.#limitCode = limitCode;
     this.#maxLineBytes = maxLineBytes;
+    this.#largestRoom = maxLineBytes + 4096;
     this.#room = lineBytes(Math.max(4096, Math.min(bufferBytes, maxLineBytes + 2)));
   }
 
@@ -38,8 +51,11 @@ export class LineFeed {
 
   /** Goes to the next line that is already in memory; false: `fill` is needed, or the input is over. */
   advance(): boolean {
-    const found = this.#room.bytes.indexOf(LINE_FEED, this.#next);
-    if (found === -1 || found >= this.#filled) return this.#isEnded && this.#lastLine();
+    const found = this.#room.bytes.indexOf(LINE_FEED, this.#searched);
+    if (found === -1 || found >= this.#filled) {
+      this.#searched = this.#filled;
+      return this.#isEnded && this.#lastLine();
+    }
     this.#take(found, found + 1);
     return true;
   }
@@ -55,22 +71,27 @@ export class LineFeed {
   #read(count: number): boolean {
     this.#filled += count;
     if (count === 0) this.#isEnded = true;
+    // so that no search goes on into what older lines left behind
+    else if (this.#filled < this.#room.bytes.length) this.#room.bytes[this.#filled] = LINE_FEED;
     return count > 0 || this.#next < this.#filled;
   }
 
+  // Room doubles and what is there is moved once a line, so that the work is in proportion to the bytes, however small
+  // the pieces in which a long line comes.
   #makeRoom(): void {
     const rest = this.#filled - this.#next;
     if (rest > this.#maxLineBytes) throw this.#tooLong();
-    if (this.#next > 0) {
-      this.#room.bytes.copyWithin(0, this.#next, this.#filled);
-      this.#next = 0;
-      this.#filled = rest;
-    }
-    if (rest * 2 > this.#room.bytes.length) {
-      const larger = lineBytes(Math.min(this.#room.bytes.length * 2, this.#maxLineBytes + 4096));
-      this.#room.bytes.copy(larger.bytes, 0, 0, rest);
+    const { bytes } = this.#room;
+    if (rest * 2 > bytes.length && bytes.length < this.#largestRoom) {
+      const larger = lineBytes(Math.min(bytes.length * 2, this.#largestRoom));
+      bytes.copy(larger.bytes, 0, this.#next, this.#filled);
       this.#room = larger;
+    } else if (this.#next > 0) {
+      bytes.copyWithin(0, this.#next, this.#filled);
     }
+    this.#searched -= this.#next;
+    this.#next = 0;
+    this.#filled = rest;
   }
 
   #lastLine(): boolean {
@@ -84,6 +105,7 @@ export class LineFeed {
     this.start = this.#next;
     this.end = end > this.start && this.#room.bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
     this.#next = next;
+    this.#searched = next;
     this.number += 1;
     if (this.end - this.start > this.#maxLineBytes) throw this.#tooLong();
   }
@@ -92,6 +114,6 @@ export class LineFeed {
     const message = `the line is longer than ${this.#maxLineBytes} bytes`;
     // thrown before and after the line is counted
     const line = this.end - this.start > this.#maxLineBytes ? this.number : this.number + 1;
-    return new InputError("trace_limit", message, { file: this.#file, line });
+    return new InputError(this.#limitCode, message, { file: this.#file, line });
   }
 }

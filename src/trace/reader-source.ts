@@ -1,8 +1,10 @@
 // Where a reader's bytes come from: a plain file (read synchronously, which is several times faster), or a stream
-// (gzip, zstd, standard input).
-import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
+// (gzip, zstd, standard input, pipes and devices).
+import { closeSync, readSync } from "node:fs";
 import * as zlib from "node:zlib";
 import { EnvironmentError, InputError } from "../base/errors.js";
+import type { InputFile } from "./reader-input.js";
+import { openInput, streamOf, unreadable } from "./reader-input.js";
 
 /** Bytes in order. @internal */
 export interface ByteSource {
@@ -13,34 +15,31 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
+/** What "-" reads, and what ends a wait for bytes. @internal */
+export interface SourceOptions {
+  readonly stdin?: NodeJS.ReadableStream | undefined;
+  readonly signal?: AbortSignal | undefined; // aborted: `fill` throws its reason
+}
+
 /** Opens a path by its suffix, or the given stream for `-`. Throws `InputError`, `EnvironmentError`. @internal */
-export function openSource(path: string, stdin: NodeJS.ReadableStream | undefined): ByteSource {
+export function openSource(path: string, options: SourceOptions = {}): ByteSource {
+  const { stdin, signal } = options;
   if (path === "-") {
     if (stdin === undefined)
       throw new InputError("input_unreadable", "no standard input", { file: path });
-    return new StreamSource(path, stdin);
+    return new StreamSource(path, stdin, signal);
   }
-  const fd = openFile(path);
+  const input = openInput(path);
   if (path.endsWith(".gz") || path.endsWith(".gz.partial")) {
-    return new StreamSource(path, unpacked(path, fd, zlib.createGunzip({ chunkSize: 1 << 18 })));
+    const decoder = zlib.createGunzip({ chunkSize: 1 << 18 });
+    return new StreamSource(path, unpacked(input, decoder), signal);
   }
-  if (path.endsWith(".zst")) return new StreamSource(path, unpacked(path, fd, zstd(path, fd)));
-  return new FileSource(path, fd);
+  if (path.endsWith(".zst")) return new StreamSource(path, unpacked(input, zstd(input)), signal);
+  if (input.kind === "file") return new FileSource(path, input.fd);
+  return new StreamSource(path, streamOf(input), signal);
 }
 
-function openFile(path: string): number {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-  if (!fstatSync(fd).isDirectory()) return fd;
-  closeSync(fd);
-  throw new InputError("input_unreadable", "is a directory, expected a file", { file: path });
-}
-
-function zstd(path: string, fd: number): NodeJS.ReadWriteStream {
+function zstd({ path, fd }: InputFile): NodeJS.ReadWriteStream {
   // Node 22.15 and later; the types are those of Node 20
   const create = (zlib as unknown as Record<string, unknown>)["createZstdDecompress"];
   if (typeof create === "function") return (create as () => NodeJS.ReadWriteStream)();
@@ -50,41 +49,20 @@ function zstd(path: string, fd: number): NodeJS.ReadWriteStream {
   throw new EnvironmentError("environment", message, { file: path });
 }
 
-function unpacked(
-  path: string,
-  fd: number,
-  decoder: NodeJS.ReadWriteStream,
-): NodeJS.ReadableStream {
-  const raw = createReadStream(path, { fd, highWaterMark: 1 << 18 });
-  raw.on("error", (error) =>
-    (decoder as unknown as { destroy(cause: Error): void }).destroy(error),
-  );
-  decoder.on("close", () => raw.destroy());
+function unpacked(input: InputFile, decoder: NodeJS.ReadWriteStream): NodeJS.ReadableStream {
+  const raw = streamOf(input);
+  raw.on("error", (error: Error) => {
+    destroy(decoder, error);
+  });
+  decoder.on("close", () => {
+    destroy(raw);
+  });
   return raw.pipe(decoder);
 }
 
-/** An input that cannot be opened or read, as one clear line. @internal */
-export function unreadable(path: string, error: unknown): InputError {
-  const { code } = error as { code?: string };
-  return new InputError("input_unreadable", reasonOf(code, error), { file: path }, error);
-}
-
-function reasonOf(code: string | undefined, error: unknown): string {
-  switch (code) {
-    case "ENOENT":
-      return "no such file";
-    case "EACCES":
-    case "EPERM":
-      return "may not be read (permission denied)";
-    case "EISDIR":
-      return "is a directory, expected a file";
-    case "Z_DATA_ERROR":
-    case "Z_BUF_ERROR":
-    case "Z_NEED_DICT":
-      return "is no readable gzip file";
-    default:
-      return `cannot be read (${code ?? String(error)})`;
-  }
+/** Every stream of Node has the method; the type of all streams does not. */
+function destroy(stream: NodeJS.ReadableStream | NodeJS.ReadWriteStream, cause?: Error): void {
+  (stream as unknown as { destroy?(cause?: Error): void }).destroy?.(cause);
 }
 
 class FileSource implements ByteSource {
@@ -124,11 +102,17 @@ class StreamSource implements ByteSource {
   #error: unknown = null;
   #isOver = false;
   #wake: (() => void) | null = null;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => {
+    this.#rouse();
+  };
   isCut = false;
 
-  constructor(path: string, stream: NodeJS.ReadableStream) {
+  constructor(path: string, stream: NodeJS.ReadableStream, signal: AbortSignal | undefined) {
     this.#path = path;
     this.#stream = stream;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#onAbort);
     stream.on("data", (chunk: string | Buffer) => {
       this.#queue.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
       if (this.#queue.length >= QUEUE_CHUNKS) stream.pause();
@@ -147,7 +131,9 @@ class StreamSource implements ByteSource {
   }
 
   async fill(target: Buffer, offset: number): Promise<number> {
-    while (this.#queue.length === 0) {
+    for (;;) {
+      this.#signal?.throwIfAborted();
+      if (this.#queue.length > 0) break;
       if (this.#isOver) return this.#end();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -163,7 +149,8 @@ class StreamSource implements ByteSource {
 
   close(): Promise<void> {
     this.#isOver = true;
-    (this.#stream as unknown as { destroy?(): void }).destroy?.();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    destroy(this.#stream);
     return Promise.resolve();
   }
 

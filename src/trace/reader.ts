@@ -6,7 +6,7 @@ import { LineParser } from "./parse-line.js";
 import { LineFeed } from "./reader-lines.js";
 import type { ByteSource } from "./reader-source.js";
 import { openSource } from "./reader-source.js";
-import { LineScan } from "./scan.js";
+import { lineText, LineScan } from "./scan.js";
 import { TraceStructure } from "./structure.js";
 
 /** @public */
@@ -17,6 +17,7 @@ export interface ReaderOptions {
   readonly acceptTruncated?: boolean; // a truncated file gives its complete prefix instead of an error
   readonly validate?: boolean; // default true; false: only JSON, kinds of line and structure are looked at
   readonly stdin?: NodeJS.ReadableStream; // what "-" reads
+  readonly signal?: AbortSignal; // aborted: reading ends with its reason, also where no bytes come
 }
 
 /** Where a truncated file stops. @public */
@@ -61,7 +62,7 @@ const BATCH_BYTES = 1 << 20; // keeps memory bounded where lines are long
 
 /** Opens a trace file, or standard input for `-`. Throws `InputError`, `EnvironmentError` for `.zst`. @public */
 export async function openTrace(path: string, options: ReaderOptions = {}): Promise<TraceReader> {
-  return new FileTraceReader(path, openSource(path, options.stdin), options);
+  return new FileTraceReader(path, openSource(path, options), options);
 }
 
 class FileTraceReader implements TraceReader {
@@ -74,6 +75,7 @@ class FileTraceReader implements TraceReader {
   readonly #structure = new TraceStructure();
   readonly #scan = new LineScan();
   readonly #acceptTruncated: boolean;
+  readonly #signal: AbortSignal | undefined;
   #batches = 0;
   #isOver = false;
   #problem: Error | null = null; // met after lines that are not handed out yet
@@ -89,6 +91,7 @@ class FileTraceReader implements TraceReader {
       validate: options.validate ?? true,
     });
     this.#acceptTruncated = options.acceptTruncated ?? false;
+    this.#signal = options.signal;
   }
 
   get ignoredKeys(): number {
@@ -102,7 +105,10 @@ class FileTraceReader implements TraceReader {
     if (this.#problem !== null) throw this.#problem;
     // a plain file never waits: let signals and timers in now and then
     this.#batches += 1;
-    if (this.#batches % YIELD_BATCHES === 0) await setImmediate();
+    if (this.#batches % YIELD_BATCHES === 0) {
+      await setImmediate();
+      this.#signal?.throwIfAborted();
+    }
     const lines: TraceLine[] = [];
     const numbers: number[] = [];
     try {
@@ -175,15 +181,9 @@ class FileTraceReader implements TraceReader {
 
   #text(): string {
     const { room, start, end, number } = this.#feed;
-    const { bytes } = room;
-    if (this.#scan.isAscii) return latin1(bytes, start, end);
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-        bytes.subarray(start, end),
-      );
-    } catch {
-      throw this.#parser.error("trace_not_json", "not UTF-8", number);
-    }
+    const text = lineText(room, start, end, this.#scan.isAscii);
+    if (text === null) throw this.#parser.error("trace_not_json", "not UTF-8", number);
+    return text;
   }
 
   #refuseByteOrderMark(): void {
@@ -242,12 +242,4 @@ class FileTraceReader implements TraceReader {
 
 function isNotJson(error: unknown): boolean {
   return error instanceof InputError && error.code === "trace_not_json";
-}
-
-/** The method behind `toString("latin1")`, without its checks; the types of Node do not list it. */
-function latin1(bytes: Buffer, start: number, end: number): string {
-  return (bytes as unknown as { latin1Slice(from: number, to: number): string }).latin1Slice(
-    start,
-    end,
-  );
 }

@@ -13,8 +13,32 @@ export interface LineBytes {
 
 /** Room for lines. @internal */
 export function lineBytes(size: number): LineBytes {
-  const memory = new ArrayBuffer((size + 3) & ~3);
+  const memory = new ArrayBuffer(Math.ceil(size / 4) * 4);
   return { bytes: Buffer.from(memory), words: new Int32Array(memory) };
+}
+
+/** The text of `bytes[start, end)`; null where that is not UTF-8. @internal */
+export function lineText(
+  { bytes }: LineBytes,
+  start: number,
+  end: number,
+  isAscii: boolean,
+): string | null {
+  if (isAscii) return latin1(bytes, start, end);
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return decoder.decode(bytes.subarray(start, end));
+  } catch {
+    return null;
+  }
+}
+
+/** The method behind `toString("latin1")`, without its checks; the types of Node do not list it. */
+function latin1(bytes: Buffer, start: number, end: number): string {
+  return (bytes as unknown as { latin1Slice(from: number, to: number): string }).latin1Slice(
+    start,
+    end,
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { COUNT, list, map, object, optional, POSITIVE } from "../trace/fields.js
 import { inspect, inspectContext } from "../trace/inspect.js";
 import type { Problem } from "../trace/problem.js";
 import { bandNameProblem } from "../trace/run-words.js";
+import type { ReadInputs } from "./json-file.js";
 import { readJsonFile } from "./json-file.js";
 import type { Layout } from "./layouts.js";
 import { partsOf, sinkBytes } from "./layouts.js";
@@ -78,9 +79,9 @@ interface FileContent {
 }
 
 /** Reads a file of configurations; without a path the one shipped with the project. Throws `InputError`. @public */
-export function loadConfigs(file?: string): ConfigLibrary {
+export function loadConfigs(file?: string, inputs?: ReadInputs): ConfigLibrary {
   const path = file ?? fileURLToPath(new URL("../../scenarios/configs.json", import.meta.url));
-  const json = readJsonFile(path);
+  const json = readJsonFile(path, inputs);
   const problem = inspect(FILE, json.value, inspectContext());
   if (problem !== null) {
     const place = { file: path, ...json.placeOf(problem.path), path: problem.path };
@@ -99,8 +100,8 @@ export function loadConfigs(file?: string): ConfigLibrary {
 }
 
 /** Reads a file that holds one configuration in either form. Throws `InputError` with file and place. @public */
-export function loadConfigFile(file: string): RunConfig {
-  const json = readJsonFile(file);
+export function loadConfigFile(file: string, inputs?: ReadInputs): RunConfig {
+  const json = readJsonFile(file, inputs);
   const problem = configFormProblem(json.value);
   if (problem !== null) {
     const place = { file, ...json.placeOf(problem.path), path: problem.path };

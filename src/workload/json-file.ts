@@ -1,7 +1,8 @@
 // Small JSON files (scenarios, configurations) read strictly: no duplicate keys, no numbers that lose digits, bounded
 // size and nesting; every value keeps its place, so that a later complaint can name the line.
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { InputError } from "../base/errors.js";
+import { openInput, unreadable } from "../trace/reader-input.js";
 
 /** @internal */
 export interface JsonFile {
@@ -11,12 +12,18 @@ export interface JsonFile {
   placeOf(pointer: string): { readonly line: number; readonly column: number };
 }
 
-const BYTES_MAX = 64 * 1024 * 1024;
+/** What was read ahead of pipes and devices, by path. @internal */
+export type ReadInputs = ReadonlyMap<string, Buffer>;
+
+/** Longest file that is read. @internal */
+export const BYTES_MAX: number = 64 * 1024 * 1024;
 const DEPTH_MAX = 64;
 
-/** Reads and parses a file. Throws `InputError` with file, line and column. @internal */
-export function readJsonFile(file: string): JsonFile {
-  const text = readText(file);
+/**
+ * Reads and parses a file, or what was read of it before. Throws `InputError` with file, line and column. @internal
+ */
+export function readJsonFile(file: string, inputs?: ReadInputs): JsonFile {
+  const text = textOf(file, inputs?.get(file) ?? readBytes(file));
   const parser = new StrictParser(file, text);
   const value = parser.document();
   return {
@@ -32,21 +39,28 @@ export function readJsonFile(file: string): JsonFile {
   };
 }
 
-function readText(file: string): string {
-  let bytes: Buffer;
+function readBytes(file: string): Buffer {
+  const { fd, kind } = openInput(file);
   try {
-    const stats = statSync(file);
-    if (stats.isDirectory())
-      throw new InputError("input_unreadable", "is a folder, not a file", { file });
-    if (stats.size > BYTES_MAX) {
-      const message = `is ${String(stats.size)} bytes long; the limit is ${String(BYTES_MAX)}`;
+    // waiting for a pipe here would keep signals from being handled
+    if (kind !== "file") {
+      const message = "is no plain file: a pipe or a device is read only where it is named itself";
+      throw new InputError("input_unreadable", message, { file });
+    }
+    const { size } = fstatSync(fd);
+    if (size > BYTES_MAX) {
+      const message = `is ${String(size)} bytes long; the limit is ${String(BYTES_MAX)}`;
       throw new InputError("input_format", message, { file });
     }
-    bytes = readFileSync(file);
+    return readFileSync(fd);
   } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError("input_unreadable", unreadable(error), { file }, error);
+    throw error instanceof InputError ? error : unreadable(file, error);
+  } finally {
+    closeSync(fd);
   }
+}
+
+function textOf(file: string, bytes: Buffer): string {
   if (bytes.length === 0)
     throw new InputError("input_format", "the file is empty", { file, line: 1 });
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -64,15 +78,6 @@ function readText(file: string): string {
   } catch (error) {
     throw new InputError("input_format", "is not UTF-8 text", { file }, error);
   }
-}
-
-/** One line for an error of the file system. @internal */
-export function unreadable(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES" || code === "EPERM") return "may not be read (permission denied)";
-  if (code === "EISDIR") return "is a folder, not a file";
-  return `cannot be read${code === "" ? "" : ` (${code})`}`;
 }
 
 function lineAndColumn(text: string, offset: number): { line: number; column: number } {

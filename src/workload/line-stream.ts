@@ -1,72 +1,64 @@
-// Lines of a text file, packed or not, streamed: memory does not grow with the file.
-import { createReadStream } from "node:fs";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+// Lines of a text file, packed or not, streamed: memory follows the longest line, not the file.
 import { InputError } from "../base/errors.js";
-import { unreadable } from "./json-file.js";
+import { LineFeed } from "../trace/reader-lines.js";
+import type { ByteSource } from "../trace/reader-source.js";
+import { openSource } from "../trace/reader-source.js";
+import { lineText, LineScan } from "../trace/scan.js";
 
-const LINE_CHARACTERS_MAX = 64 * 1024 * 1024;
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
+const DEPTH_MAX = 64;
 
 /**
  * Gives each line with its 1-based number to `take` until it answers false; line ends are LF or CRLF, and a last line
- * without one counts. Throws `InputError` for a file that cannot be read or unpacked, or a line over 64 Mi
- * characters. @internal
+ * without one counts. Throws `InputError` for a file that cannot be read or unpacked, and for a line that is over 64 MiB,
+ * nested deeper than 64 or not UTF-8; the reason of `signal` once that is aborted. @internal
  */
 export async function eachLine(
   file: string,
   take: (line: string, number: number) => boolean,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const source = createReadStream(file);
-  const gunzip = file.endsWith(".gz") ? createGunzip() : null;
-  const splitter = new LineSplitter(file, take);
-  const sink = (chunks: AsyncIterable<Buffer>): Promise<void> => splitter.drink(chunks);
+  const source = openSource(file, { signal });
   try {
-    if (gunzip === null) await pipeline(source, sink);
-    else await pipeline(source, gunzip, sink);
-  } catch (error) {
-    // leaving early closes the pipes, which is no failure
-    if (splitter.isDone) return;
-    if (error instanceof InputError) throw error;
-    throw new InputError("input_unreadable", reason(error), { file }, error);
+    await readLines(file, source, take, signal);
+  } finally {
+    await source.close();
   }
 }
 
-function reason(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return code.startsWith("Z_") ? "is not a whole gzip file" : unreadable(error);
-}
-
-class LineSplitter {
-  readonly #file: string;
-  readonly #take: (line: string, number: number) => boolean;
-  readonly #decoder = new TextDecoder("utf-8");
-  #rest = "";
-  #number = 0;
-  isDone = false; // `take` asked for no more
-
-  constructor(file: string, take: (line: string, number: number) => boolean) {
-    this.#file = file;
-    this.#take = take;
-  }
-
-  async drink(chunks: AsyncIterable<Buffer>): Promise<void> {
-    for await (const chunk of chunks) {
-      const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
-      this.#rest = lines.pop() ?? "";
-      if (this.#rest.length > LINE_CHARACTERS_MAX) {
-        const message = `line longer than ${String(LINE_CHARACTERS_MAX)} characters`;
-        throw new InputError("input_format", message, { file: this.#file, line: this.#number + 1 });
-      }
-      for (const line of lines) if (!this.#give(line)) return;
+async function readLines(
+  file: string,
+  source: ByteSource,
+  take: (line: string, number: number) => boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const feed = new LineFeed(source, file, LINE_BYTES_MAX, undefined, "input_format");
+  const scan = new LineScan();
+  for (;;) {
+    while (feed.advance()) {
+      if (!feed.isWhole && source.isCut) break; // no line, but half of one
+      scan.look(feed.room, feed.start, feed.end);
+      if (!take(textOf(file, feed, scan), feed.number)) return;
     }
-    const last = this.#rest + this.#decoder.decode();
-    if (last !== "") this.#give(last);
+    const more = feed.fill();
+    // a plain file never waits: let signals in
+    if (typeof more === "boolean") await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+    if (!(await more)) break;
   }
+  if (source.isCut) {
+    throw new InputError("input_unreadable", "is not a whole gzip file", { file });
+  }
+}
 
-  #give(line: string): boolean {
-    this.#number += 1;
-    if (!this.#take(line.endsWith("\r") ? line.slice(0, -1) : line, this.#number))
-      this.isDone = true;
-    return !this.isDone;
+function textOf(file: string, feed: LineFeed, scan: LineScan): string {
+  const place = { file, line: feed.number };
+  if (scan.depth > DEPTH_MAX && !scan.isExact) scan.lookExactly();
+  if (scan.depth > DEPTH_MAX) {
+    const message = `nested ${scan.depth} levels deep, at most ${DEPTH_MAX} are read`;
+    throw new InputError("input_format", message, place);
   }
+  const text = lineText(feed.room, feed.start, feed.end, scan.isAscii);
+  if (text === null) throw new InputError("input_format", "not UTF-8", place);
+  return text;
 }

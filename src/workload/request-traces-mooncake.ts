@@ -9,12 +9,16 @@ import { isObject } from "./spec-names.js";
 
 const BLOCK_TOKENS = 512;
 
-/** Reads at most `limit` requests. Throws `InputError` with file and line. @internal */
-export async function readMooncake(file: string, limit: number): Promise<RequestTrace> {
+/** Reads at most `limit` requests. Throws `InputError` with file and line, the reason of an aborted `signal`. @internal */
+export async function readMooncake(
+  file: string,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<RequestTrace> {
   const requests: TracedRequest[] = [];
   let latest = 0;
   if (limit > 0) {
-    await eachLine(file, (line, number) => {
+    const take = (line: string, number: number): boolean => {
       const request = readRow(line, { file, line: number });
       if (request.arrival < latest) {
         const message = `timestamp ${String(request.arrival)} is before that of the line above (${String(latest)})`;
@@ -23,7 +27,8 @@ export async function readMooncake(file: string, limit: number): Promise<Request
       latest = request.arrival;
       requests.push(request);
       return requests.length < limit;
-    });
+    };
+    await eachLine(file, take, signal);
   }
   if (requests.length === 0) throw new InputError("input_format", "holds no request", { file });
   return { name: "mooncake", blockTokens: BLOCK_TOKENS, requests, seed: null };

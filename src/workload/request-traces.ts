@@ -14,15 +14,19 @@ export const REQUEST_TRACES = ["mooncake", "synthetic"] as const;
 /**
  * Opens `mooncake:FILE` (JSONL, or `.gz`) or `synthetic[:SEED]` and reads at most `limit` requests; `limit` of a
  * synthetic trace is its length. Throws `UsageError` for an unknown kind, `InputError` with file and line for a row
- * that is not as the format says. @public
+ * that is not as the format says, the reason of `signal` once that is aborted. @public
  */
-export async function openRequestTrace(spec: string, limit?: number): Promise<RequestTrace> {
+export async function openRequestTrace(
+  spec: string,
+  limit?: number,
+  signal?: AbortSignal,
+): Promise<RequestTrace> {
   const colon = spec.indexOf(":");
   const kind = colon < 0 ? spec : spec.slice(0, colon);
   const rest = colon < 0 ? "" : spec.slice(colon + 1);
   if (kind === "mooncake") {
     if (rest === "") throw new UsageError("mooncake needs a file: mooncake:FILE");
-    return readMooncake(rest, limit ?? Number.POSITIVE_INFINITY);
+    return readMooncake(rest, limit ?? Number.POSITIVE_INFINITY, signal);
   }
   if (kind === "synthetic") return syntheticTrace(seedOf(rest), limit ?? SYNTHETIC_REQUESTS);
   const nearest = nearestWord(kind, REQUEST_TRACES);

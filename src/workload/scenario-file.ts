@@ -6,14 +6,15 @@ import { byCodeUnit } from "../base/canonical-json.js";
 import { InputError } from "../base/errors.js";
 import type { KvOperation, RunConfig } from "../base/operations.js";
 import { INVALID_RULES } from "../base/operations.js";
+import { unreadable } from "../trace/reader-input.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
 import { suggestion } from "../trace/messages.js";
 import { findOperation, operationNames } from "../trace/operation-table.js";
 import { bandNameProblem, runWords } from "../trace/run-words.js";
 import type { ConfigLibrary } from "./configs.js";
 import { CONFIG_FILE_NAME, configFormProblem, loadConfigs } from "./configs.js";
-import type { JsonFile } from "./json-file.js";
-import { readJsonFile, unreadable } from "./json-file.js";
+import type { JsonFile, ReadInputs } from "./json-file.js";
+import { readJsonFile } from "./json-file.js";
 import type { Expectation } from "./scenario-match.js";
 import { firstUnopenedName } from "./scenario-names.js";
 import { isObject } from "./spec-names.js";
@@ -48,14 +49,14 @@ const ERROR_WORDS = ["invalid", "unsupported"];
 /**
  * Files and folders (their `*.json` but `configs.json`, in name order). Named configurations are those of the
  * `configs.json` beside the file, else the project's. Throws `InputError` with file and place for what is wrong, for
- * an empty folder and for a name used twice. @public
+ * an empty folder and for a name used twice. `inputs`: what was read ahead of pipes and devices. @public
  */
-export function loadScenarios(paths: readonly string[]): readonly Scenario[] {
+export function loadScenarios(paths: readonly string[], inputs?: ReadInputs): readonly Scenario[] {
   const libraries = new Map<string, ConfigLibrary>();
   const scenarios: Scenario[] = [];
   const files = new Map<string, string>(); // scenario name → file
   for (const file of paths.flatMap(scenarioFiles)) {
-    const scenario = loadScenario(file, libraries);
+    const scenario = loadScenario(file, libraries, inputs);
     const other = files.get(scenario.name);
     if (other !== undefined && other !== file) {
       throw new InputError("scenario", `the name "${scenario.name}" is also that of ${other}`, {
@@ -72,14 +73,14 @@ export function loadScenarios(paths: readonly string[]): readonly Scenario[] {
 }
 
 function scenarioFiles(path: string): string[] {
-  let isFolder: boolean;
+  let listed: readonly string[];
   try {
-    isFolder = statSync(path).isDirectory();
+    if (!statSync(path).isDirectory()) return [path];
+    listed = readdirSync(path);
   } catch (error) {
-    throw new InputError("input_unreadable", unreadable(error), { file: path }, error);
+    throw unreadable(path, error);
   }
-  if (!isFolder) return [path];
-  const names = readdirSync(path)
+  const names = listed
     .filter((name) => name.endsWith(".json") && name !== CONFIG_FILE_NAME)
     .sort(byCodeUnit);
   if (names.length === 0)
@@ -100,8 +101,12 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function loadScenario(file: string, libraries: Map<string, ConfigLibrary>): Scenario {
-  const json = readJsonFile(file);
+function loadScenario(
+  file: string,
+  libraries: Map<string, ConfigLibrary>,
+  inputs: ReadInputs | undefined,
+): Scenario {
+  const json = readJsonFile(file, inputs);
   const fail = failWith(json);
   const { value } = json;
   if (!isObject(value)) return fail("", "a scenario is a JSON object");

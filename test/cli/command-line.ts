@@ -23,8 +23,9 @@ export interface Outcome {
 export interface StartOptions {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with the child after its first output; may send a signal. */
-  readonly onOutput?: (kill: (signal: NodeJS.Signals) => void) => void;
+  readonly isStdinOpen?: boolean; // nothing comes on it, and no end either
+  /** Called once the process is started; may send a signal. */
+  readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => Promise<void>;
   readonly signalAfterMs?: readonly [NodeJS.Signals, number];
 }
 
@@ -40,7 +41,8 @@ export function start(words: readonly string[], options: StartOptions = {}): Pro
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => undefined);
-  child.stdin.end(options.stdin ?? "");
+  if (options.isStdinOpen !== true) child.stdin.end(options.stdin ?? "");
+  void options.onStart?.((signal) => child.kill(signal));
   if (options.signalAfterMs !== undefined) {
     const [signal, ms] = options.signalAfterMs;
     setTimeout(() => child.kill(signal), ms);

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Prng } from "../../src/base/prng.js";
 import { LineFeed } from "../../src/trace/reader-lines.js";
 import { validateTrace } from "../../src/trace/validate.js";
@@ -192,6 +192,60 @@ describe("lines of bytes", () => {
       const wanted = texts.at(-1) === "" && ends.at(-1) === "" ? texts.slice(0, -1) : texts;
       expect(read).toEqual(wanted);
     }
+  });
+});
+
+describe("the work for a long line", () => {
+  // Bytes that are searched and copied, whatever the pieces, in proportion to the bytes that come.
+  const MIB = 1 << 20;
+  test.each([
+    ["one line of 48 MiB", [48 * MIB]],
+    ["short lines after one of 40 MiB", [40 * MIB, ...Array.from({ length: 20_000 }, () => 100)]],
+    ["lines of 3 MiB", Array.from({ length: 12 }, () => 3 * MIB)],
+  ])("%s, in pieces of 64 KiB", (_, lengths) => {
+    const total = lengths.reduce((sum, length) => sum + length + 1, 0);
+    const bytes = Buffer.alloc(total, "x");
+    let end = 0;
+    for (const length of lengths) {
+      bytes[end + length] = 10;
+      end += length + 1;
+    }
+    let at = 0;
+    const fill = (target: Buffer, offset: number): number => {
+      const count = Math.min(65_536, total - at, target.length - offset);
+      target.set(bytes.subarray(at, at + count), offset);
+      at += count;
+      return count;
+    };
+    let work = 0;
+    const { indexOf, copy, copyWithin } = Buffer.prototype;
+    vi.spyOn(Buffer.prototype, "indexOf").mockImplementation(function (this: Buffer, value, from) {
+      const found = indexOf.call(this, value, from);
+      work += (found === -1 ? this.length : found + 1) - Number(from);
+      return found;
+    });
+    vi.spyOn(Buffer.prototype, "copy").mockImplementation(function (this: Buffer, ...words) {
+      const copied = copy.apply(this, words);
+      work += copied;
+      return copied;
+    });
+    vi.spyOn(Buffer.prototype, "copyWithin").mockImplementation(function (this: Buffer, ...words) {
+      work += Number(words[2]) - Number(words[1]);
+      return copyWithin.apply(this, words);
+    });
+    const source = { fill, isCut: false, close: () => Promise.resolve() };
+    const feed = new LineFeed(source, "f", 64 * MIB);
+    const read: number[] = [];
+    try {
+      for (;;) {
+        if (feed.advance()) read.push(feed.end - feed.start);
+        else if (feed.fill() === false) break;
+      }
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(read).toEqual(lengths);
+    expect(work).toBeLessThan(4 * total);
   });
 });
 

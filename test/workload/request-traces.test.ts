@@ -105,12 +105,42 @@ describe("mooncake", () => {
     expect((await failure(`mooncake:${write("empty.jsonl", "")}`)).message).toBe(
       "holds no request",
     );
-    expect((await failure(`mooncake:${folder}`)).message).toMatch(/is a folder/);
+    expect((await failure(`mooncake:${folder}`)).message).toMatch(/is a directory/);
     const packed = gzipSync(GOOD.join("\n"));
     const half = write("half.jsonl.gz", packed.subarray(0, packed.length - 12));
     expect((await failure(`mooncake:${half}`)).message).toBe("is not a whole gzip file");
     const plain = write("plain.jsonl.gz", GOOD.join("\n"));
-    expect((await failure(`mooncake:${plain}`)).message).toBe("is not a whole gzip file");
+    expect((await failure(`mooncake:${plain}`)).message).toBe("is no readable gzip file");
+  });
+
+  test("a line that is nested too deep, too long or no text is refused by line", async () => {
+    const deep = (levels: number): string =>
+      GOOD[0]!.replace('{"timestamp":0', `{"timestamp":${"[".repeat(levels)}${"]".repeat(levels)}`);
+    for (const [levels, message] of [
+      [63, /^timestamp must be a whole number/],
+      [64, /^nested 65 levels deep, at most 64/],
+      [200_000, /^nested 200001 levels deep/],
+    ] as const) {
+      const error = await failure(
+        `mooncake:${write("deep.jsonl", `${GOOD[0]!}\n${deep(levels)}\n`)}`,
+      );
+      expect(error.message).toMatch(message);
+      expect([error.code, error.place.line]).toEqual(["input_format", 2]);
+    }
+    const long = await failure(`mooncake:${write("long.jsonl", Buffer.alloc(65 * 2 ** 20, "x"))}`);
+    expect([long.code, long.place.line]).toEqual(["input_format", 1]);
+    expect(long.message).toMatch(/longer than 67108864 bytes/);
+    const latin1 = await failure(
+      `mooncake:${write("latin1.jsonl", Buffer.from([0x22, 0xe9, 0x22]))}`,
+    );
+    expect(latin1.message).toBe("not UTF-8");
+  });
+
+  test("an aborted signal ends reading with its reason", async () => {
+    const file = write("whole.jsonl", GOOD.join("\n"));
+    const reason = new Error("enough");
+    const reading = openRequestTrace(`mooncake:${file}`, undefined, AbortSignal.abort(reason));
+    await expect(reading).rejects.toBe(reason);
   });
 });
 

@@ -100,7 +100,7 @@ async function compare(
   const choices: CompareChoices = {
     signal: session.signal,
     onProgress: progressOf(session, "compared"),
-    reader: readerOptions(flags),
+    reader: readerOptions(flags, session),
     keep: flags.last,
     ...(flags.run === undefined ? {} : { run: flags.run }),
     ...(flags.first === true ? { first: true } : {}),

@@ -93,7 +93,7 @@ async function recordTrace(
     throw new UsageError("--json and --out - both want standard output");
   }
   const start = starterOf(flags.impl, flags);
-  const workloads = await selectWorkloads(flags, command);
+  const workloads = await selectWorkloads(flags, command, session.signal);
   const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
   const writer = createTraceWriter(out, { crashSafe: flags.crashSafe === true });
   let result: RecordResult;

@@ -53,7 +53,7 @@ async function replay(flags: ReplayFlags, session: Session): Promise<number> {
   const result = await replayTrace({
     trace,
     start: starterOf(flags.impl, flags),
-    reader: readerOptions(flags),
+    reader: readerOptions(flags, session),
     ...(flags.run === undefined ? {} : { run: flags.run }),
     ...(flags.to === undefined ? {} : { to: flags.to }),
     signal: session.signal,

@@ -9,6 +9,7 @@ import { runText } from "../../report/run-text.js";
 import type { RunResult, RunVerdict } from "../../tools/outcome.js";
 import { runScenarios } from "../../tools/run-scenarios.js";
 import { runWorkloads } from "../../tools/run-workload.js";
+import { readInputs } from "../../workload/read-inputs.js";
 import { loadScenarios } from "../../workload/scenario.js";
 import type { Scenario } from "../../workload/scenario.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
@@ -65,7 +66,7 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
     );
 }
 
-function run(
+async function run(
   paths: readonly string[],
   flags: RunFlags,
   command: Command,
@@ -76,9 +77,8 @@ function run(
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (flags.workload !== undefined) {
     if (paths.length > 0) throw new UsageError("--workload and scenario files exclude each other");
-    return servingWorkloads(flags).then((workloads) =>
-      runWorkloads({ workloads, start, ...control }),
-    );
+    const workloads = await servingWorkloads(flags, session.signal);
+    return runWorkloads({ workloads, start, ...control });
   }
   for (const [name, flag] of [
     ["limit", "--limit"],
@@ -90,7 +90,8 @@ function run(
   if (paths.length === 0) {
     throw new UsageError("nothing to run: name scenario files or folders, or --workload NAME:FILE");
   }
-  const scenarios = loadScenarios(withCasesFirst(paths).map((path) => inPlace(path, session)));
+  const files = withCasesFirst(paths).map((path) => inPlace(path, session));
+  const scenarios = loadScenarios(files, await readInputs(files, session.signal));
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
   return runScenarios({ scenarios, start, config, ...control });

@@ -5,6 +5,7 @@ import { EXIT } from "../../base/exit-codes.js";
 import { planReport } from "../../kv/build-report.js";
 import { planJson, planText } from "../../report/plan-text.js";
 import { loadConfigs } from "../../workload/configs.js";
+import { readInputs } from "../../workload/read-inputs.js";
 import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { configurationNamed } from "../configuration.js";
@@ -35,7 +36,8 @@ export function addShow(command: Command, session: Session, outcome: CommandOutc
     .action(
       settle(outcome, async ({ plan }: ShowFlags) => {
         if (plan === undefined) throw new UsageError("show needs --plan CONFIG");
-        const planned = planReport(configurationNamed(plan, "--plan", loadConfigs()));
+        const inputs = await readInputs([plan], session.signal);
+        const planned = planReport(configurationNamed(plan, "--plan", loadConfigs(), inputs));
         if (session.isJson) session.printJson(planJson(plan, planned));
         else session.print(planText(plan, planned, session.palette));
         return "refusal" in planned ? EXIT.finding : EXIT.ok;

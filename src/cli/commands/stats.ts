@@ -60,7 +60,12 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
           const control = { signal: session.signal, onProgress: progressOf(session, "counted") };
           const chosen = flags.run === undefined ? {} : { run: flags.run };
           counted.push(
-            await traceStats({ trace, reader: readerOptions(flags), ...chosen, ...control }),
+            await traceStats({
+              trace,
+              reader: readerOptions(flags, session),
+              ...chosen,
+              ...control,
+            }),
           );
         }
         if (session.isJson) session.printJson(statsJson(counted));

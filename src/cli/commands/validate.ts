@@ -7,6 +7,7 @@ import { validateJson } from "../../report/json.js";
 import type { FileVerdict } from "../../report/json.js";
 import { validateText } from "../../report/validate-text.js";
 import { validateTrace } from "../../trace/validate.js";
+import type { ReadInputs } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
@@ -35,7 +36,7 @@ export function addValidate(command: Command, session: Session, outcome: Command
       settle(outcome, async (files: readonly string[], flags: ReadingFlags) => {
         const verdicts: FileVerdict[] = [];
         for (const file of files) {
-          verdicts.push(await check(file, flags));
+          verdicts.push(await check(file, flags, session));
           session.signal.throwIfAborted();
         }
         if (session.isJson) session.printJson(validateJson(verdicts));
@@ -57,18 +58,25 @@ function exitOf({ error, isPartial }: FileVerdict): number {
   return isPartial ? EXIT.incomplete : EXIT.ok;
 }
 
-async function check(file: string, flags: ReadingFlags): Promise<FileVerdict> {
+async function check(file: string, flags: ReadingFlags, session: Session): Promise<FileVerdict> {
   try {
-    if (basename(file) === "configs.json") return await checkConfigs(file);
-    return file.endsWith(".json") ? await checkScenario(file) : await checkTrace(file, flags);
+    if (!file.endsWith(".json")) return await checkTrace(file, flags, session);
+    const { readInputs } = await import("../../workload/read-inputs.js");
+    const inputs = await readInputs([file], session.signal);
+    if (basename(file) === "configs.json") return await checkConfigs(file, inputs);
+    return await checkScenario(file, inputs);
   } catch (thrown) {
     if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
     return { file, kind: "unknown", runs: 0, operations: 0, isPartial: false, error: thrown };
   }
 }
 
-async function checkTrace(file: string, flags: ReadingFlags): Promise<FileVerdict> {
-  const summary = await validateTrace(file, readerOptions(flags));
+async function checkTrace(
+  file: string,
+  flags: ReadingFlags,
+  session: Session,
+): Promise<FileVerdict> {
+  const summary = await validateTrace(file, readerOptions(flags, session));
   const { runs, operations, ignoredKeys, truncated } = summary;
   const error =
     operations > 0
@@ -78,16 +86,16 @@ async function checkTrace(file: string, flags: ReadingFlags): Promise<FileVerdic
   return { file, kind: "trace", runs, operations, isPartial, error };
 }
 
-async function checkConfigs(file: string): Promise<FileVerdict> {
+async function checkConfigs(file: string, inputs: ReadInputs): Promise<FileVerdict> {
   const { loadConfigs } = await import("../../workload/configs.js");
-  const { names, ruleNames } = loadConfigs(file);
+  const { names, ruleNames } = loadConfigs(file, inputs);
   const runs = names.length + ruleNames.length;
   return { file, kind: "configurations", runs, operations: 0, isPartial: false, error: null };
 }
 
-async function checkScenario(file: string): Promise<FileVerdict> {
+async function checkScenario(file: string, inputs: ReadInputs): Promise<FileVerdict> {
   const { loadScenarios } = await import("../../workload/scenario.js");
-  const scenarios = loadScenarios([file]);
+  const scenarios = loadScenarios([file], inputs);
   let operations = 0;
   let error: InputError | null = null;
   for (const { ops, invalid } of scenarios) {
