@@ -3,12 +3,16 @@
 import { IdQueue } from "../../base/id-queue.js";
 import type { Request } from "../requests.js";
 
+const BLOCK_BITS = 12;
+const BLOCK_MASK = (1 << BLOCK_BITS) - 1;
+
 /** One id space, ids `first` to `first + count - 1`. @internal */
 export class IdSpace {
   readonly first: number;
   readonly count: number;
   readonly free: IdQueue;
-  readonly #holder: (Request | undefined)[] = [];
+  // In blocks made on first use: one long array would be copied again and again while ids are used for the first time.
+  readonly #holders: (Request | undefined)[][] = [];
   readonly position: Int32Array; // page index in its row, or index in its purpose's list
 
   constructor(first: number, count: number, digestField: number) {
@@ -22,26 +26,33 @@ export class IdSpace {
   /** Takes the oldest free id for `holder`; there must be one. */
   mint(holder: Request, position: number): number {
     const id = this.free.shift();
-    this.#holder[id] = holder;
+    this.#hold(id, holder);
     this.position[id] = position;
     return id;
   }
   /** Marks a given id as held, for loading a state. */
   assign(id: number, holder: Request, position: number): void {
-    this.#holder[id] = holder;
+    this.#hold(id, holder);
     this.position[id] = position;
   }
   /** Leaves an id to the prefix tree: no one request holds it, any row may name it at the same position. */
   share(id: number, position: number): void {
-    this.#holder[id] = undefined;
+    this.#hold(id, undefined);
     this.position[id] = position;
   }
   /** The one request that holds an id; undefined for free and for shared ids. */
   holder(id: number): Request | undefined {
-    return this.#holder[id];
+    return this.#holders[id >> BLOCK_BITS]?.[id & BLOCK_MASK];
   }
   retire(id: number): void {
-    this.#holder[id] = undefined;
+    this.#hold(id, undefined);
     this.free.push(id);
+  }
+
+  #hold(id: number, holder: Request | undefined): void {
+    const block = (this.#holders[id >> BLOCK_BITS] ??= new Array<Request | undefined>(
+      1 << BLOCK_BITS,
+    ).fill(undefined));
+    block[id & BLOCK_MASK] = holder;
   }
 }
