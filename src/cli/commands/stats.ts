@@ -83,7 +83,7 @@ async function coverage(
   if (flags.run !== undefined) throw new UsageError("--run: not with --coverage");
   const found = await traceCoverage({
     traces,
-    reader: readerOptions(flags),
+    reader: readerOptions(flags, session),
     start: () => new InProcessAdapter({ device: "none" }),
     signal: session.signal,
     onProgress: progressOf(session, "counted"),
