@@ -171,6 +171,8 @@ export class KVStorage {
     const fx = core.chain.scope.take();
     // The handler made the answer for this call alone.
     if (fx.length > 0) (answer as { fx?: Answer["fx"] }).fx = fx;
+    const told = core.chain.invariants.takeTold();
+    if (told !== null) (answer as { message?: string }).message = told;
     return answer;
   }
 

@@ -14,6 +14,7 @@ import { FenceList } from "./fences.js";
 import { FloatBand } from "./float-band.js";
 import { type ForwardStep, ForwardSteps } from "./forward-steps.js";
 import { IdSpace } from "./id-space.js";
+import { Invariants } from "./invariants.js";
 import { Ledger } from "./ledger.js";
 import { PageUsage } from "./page-usage.js";
 import {
@@ -65,6 +66,7 @@ export class ChainAllocator {
   readonly virtual: IdSpace;
   readonly slots: IdSpace | null;
   readonly steps: ForwardSteps;
+  readonly invariants: Invariants;
   readonly scope: EffectScope;
   readonly fences: FenceList;
   readonly usage: PageUsage;
@@ -90,7 +92,8 @@ export class ChainAllocator {
     this.fences = before?.fences ?? new FenceList();
     this.moveEpoch = before?.moveEpoch ?? 0;
     this.counts = before?.counts ?? new ReachedCounts();
-    this.scope = new EffectScope(this.steps);
+    this.invariants = new Invariants(config.invariants);
+    this.scope = new EffectScope(this.steps, this.invariants);
     this.ledger = new Ledger(this.scope);
     this.config = config;
     const ownerPlan = plans.find((plan) => plan.isOwner)!; // planRefusal found one
@@ -130,6 +133,7 @@ export class ChainAllocator {
       fences: this.fences,
       ledger: this.ledger,
       counts: this.counts,
+      invariants: this.invariants,
       scope: this.scope,
       snapshot: () => this.snapshot(),
       heldPlaces: () => this.heldPlaces(),

@@ -1,11 +1,12 @@
 // Compaction of an end: the opportunistic flush, which never waits for a forward, and the urgent one, which packs.
 // In both the outermost live page goes to the hole nearest the base, until the two would cross.
 import type { MovePair } from "../../base/effects.js";
-import { PAGE } from "./band.js";
+import { type Band, PAGE } from "./band.js";
 import { type ReachedCounts, HazardSet } from "./clearance.js";
 import type { EndBand } from "./end-band.js";
 import type { FenceList } from "./fences.js";
 import type { ForwardSteps } from "./forward-steps.js";
+import type { Invariants } from "./invariants.js";
 import type { Ledger } from "./ledger.js";
 import { type IsFixed, packEnd } from "./packing.js";
 import type { PageUsage } from "./page-usage.js";
@@ -18,6 +19,7 @@ export interface CompactionContext {
   readonly fences: FenceList;
   readonly ledger: Ledger;
   readonly counts: ReachedCounts;
+  readonly invariants: Invariants;
   readonly scope: EffectScope;
   /** Called once for each `move` effect. */
   moved(pages: number): void;
@@ -90,6 +92,7 @@ function readersLeft(band: EndBand, page: number, context: CompactionContext): r
 /** Packs every live page that may move towards the base; pending pages have settled, and transfers that this touches
  * were waited on the host. Returns the number of moves. @internal */
 export function flushUrgent(band: EndBand, isFixed: IsFixed, context: CompactionContext): number {
+  requireGeometry(band, context, "urgent compaction");
   const { moves, span } = packEnd(band, isFixed);
   if (moves.length > 0) clearMoves(band, moves, context);
   const readers = moves.map(([source]) => context.usage.readersOf(band, source));
@@ -119,6 +122,19 @@ export function flushUrgent(band: EndBand, isFixed: IsFixed, context: Compaction
     context.moved(moves.length);
   }
   return moves.length;
+}
+
+/** Layout-changing work sees a band without pending pages. @internal */
+export function requireGeometry(
+  band: Band,
+  context: Pick<CompactionContext, "invariants">,
+  work: string,
+): void {
+  context.invariants.check(
+    band.pendingPages === 0,
+    "band.geometry_ready",
+    `${work} of ${band.plan.name} with pending pages`,
+  );
 }
 
 /** A moved-out source past the frontier leaves the band; inside, behind a fixed page, it is vacated or a hole. */

@@ -7,7 +7,7 @@ import { assert } from "../../base/assert.js";
 import type { Band } from "./band.js";
 import { PAGE } from "./band.js";
 import type { Consumer } from "./clearance.js";
-import { type CompactionContext, flushUrgent } from "./compaction.js";
+import { type CompactionContext, flushUrgent, requireGeometry } from "./compaction.js";
 import { EndBand } from "./end-band.js";
 import type { FenceList } from "./fences.js";
 import { FloatBand } from "./float-band.js";
@@ -134,7 +134,10 @@ export function relieve(
   if (newest !== null) context.counts.relief("settle");
   for (const band of context.bands) while (band.pending.length > 0) band.settleOldest();
   const floats = context.bands.filter((band) => band instanceof FloatBand);
-  for (const band of floats) if (band.parkIfEmpty()) context.counts.relief("park");
+  for (const band of floats) {
+    requireGeometry(band, context, "parking");
+    if (band.parkIfEmpty()) context.counts.relief("park");
+  }
   for (const band of floats) if (band.absorb() > 0) context.counts.relief("absorb");
   const planned =
     replan === null

@@ -2,7 +2,7 @@
 import type { MovePair } from "../../base/effects.js";
 import { PAGE } from "./band.js";
 import { HazardSet } from "./clearance.js";
-import type { CompactionContext } from "./compaction.js";
+import { type CompactionContext, requireGeometry } from "./compaction.js";
 import type { FloatBand } from "./float-band.js";
 import type { PageSpan } from "./placement.js";
 
@@ -34,6 +34,7 @@ export function relocationMoves(band: FloatBand, start: number): readonly MovePa
 
 /** Moves a float's live pages to the low end of its block, hole-free. Returns the number of moves. @internal */
 export function relocate({ band, target }: Relocation, context: CompactionContext): number {
+  requireGeometry(band, context, "relocation");
   const moves = relocationMoves(band, target[0]);
   const live = band.live;
   if (moves.length > 0) {

@@ -2,6 +2,7 @@
 // and retires every earlier one, a copy once waited is over for later waits, a host wait ends its transfer.
 import type { Effect } from "../../base/effects.js";
 import type { ForwardStep, ForwardSteps } from "./forward-steps.js";
+import type { Invariants } from "./invariants.js";
 
 /** A copy between device pages and host pages, from its submission to its finish event. @internal */
 export interface HostCopy {
@@ -35,12 +36,23 @@ export function isOver(signal: Signal): boolean {
 /** Collects the effects of the operation under way. @internal */
 export class EffectScope {
   readonly #steps: ForwardSteps;
+  readonly #invariants: Invariants;
   #effects: Effect[] = [];
 
-  constructor(steps: ForwardSteps) {
+  constructor(steps: ForwardSteps, invariants: Invariants) {
     this.#steps = steps;
+    this.#invariants = invariants;
   }
   emit(effect: Effect): void {
+    // Behind a wait for a running forward a host read would park the scheduler until that forward ends.
+    if (effect[0] === "hostread") {
+      const waited = this.#effects.find(([kind]) => kind === "wait");
+      this.#invariants.check(
+        waited === undefined,
+        "band.host_read_before_wait",
+        `the host reads for ${effect[1]} after a wait in the same operation`,
+      );
+    }
     this.#effects.push(effect);
   }
   /** Makes the schedule stream wait a forward; nothing if it is retired already. */
