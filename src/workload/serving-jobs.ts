@@ -8,13 +8,20 @@ import type { TracedRequest } from "./request-trace.js";
 export interface Job {
   readonly name: string; // the same in every try: a name may come again once it is closed
   readonly arrivalStep: number;
+  readonly input: number; // tokens
   readonly output: number; // tokens to generate in all
+  readonly blocks: readonly number[]; // prefix-block ids of the input, in order
   prompt: number; // tokens to prefill in this try: the input and what earlier tries generated
   generated: number; // tokens whose forward has been processed, over all tries
   attempt: number; // rises with every retraction, so that late results are told apart
   allocated: number; // tokens of the row
   computed: number; // tokens that launched forwards write
   readonly cursors: number[]; // tokens, per window band: pages below are retired
+  readonly floors: (number | null)[]; // tokens, per window band: kept from here on, as far as is known
+  trackSlots: number; // slots that checkpoints are tracked in
+  branch: number; // tokens: where other requests left this one's prefix, 0 where none did
+  copy: string | null; // the backup that it is restored from
+  hasLoaded: boolean; // its prefix was fetched from the host in this try
 }
 
 /** Why a request is not served. @internal */
@@ -24,11 +31,16 @@ export type DropReason = "empty_request" | "longer_than_row" | "exceeds_arena" |
 export interface InFlight {
   readonly step: string;
   readonly isPrefill: boolean;
-  readonly entries: readonly {
-    readonly job: Job;
-    readonly attempt: number;
-    readonly tokens: number;
-  }[];
+  readonly entries: readonly InFlightEntry[];
+}
+
+/** One job's part of a forward. @internal */
+export interface InFlightEntry {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly tokens: number; // output tokens that it gives
+  readonly to: number; // tokens computed after it
+  readonly tracked: number | null; // tokens at which the state is kept, null where it is not
 }
 
 /** A fresh job for request number `index` of a trace. @internal */
@@ -41,23 +53,40 @@ export function newJob(
   return {
     name: `r${String(index + 1)}`,
     arrivalStep: Math.floor((request.arrival * stepsPerSecond) / 1000),
+    input: request.input,
     output: request.output,
+    blocks: request.blocks,
     prompt: request.input,
     generated: 0,
     attempt: 0,
     allocated: 0,
     computed: 0,
     cursors: new Array<number>(windows).fill(0),
+    floors: new Array<number | null>(windows).fill(null),
+    trackSlots: 0,
+    branch: 0,
+    copy: null,
+    hasLoaded: false,
   };
 }
 
 /** Puts a job back to its beginning: what it generated is kept and becomes part of its prompt. @internal */
-export function restart(job: Job, input: number): void {
-  job.prompt = input + job.generated;
+export function restart(job: Job): void {
+  job.prompt = job.input + job.generated;
   job.attempt += 1;
+  job.hasLoaded = false;
+  job.copy = null;
+  clearRow(job);
+}
+
+/** The job's row is closed: nothing is held any more. @internal */
+export function clearRow(job: Job): void {
   job.allocated = 0;
   job.computed = 0;
   job.cursors.fill(0);
+  job.floors.fill(null);
+  job.trackSlots = 0;
+  job.branch = 0;
 }
 
 /**

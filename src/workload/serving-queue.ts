@@ -11,6 +11,7 @@ export interface PrefillEntry {
 export class ServingQueue {
   readonly #batch: number; // requests that run at once at most
   readonly #chunk: number; // prefill tokens a step at most
+  readonly #grid: number; // tokens: every chunk but a prompt's last ends on it
   readonly #arrivals: Job[]; // those to come, latest first
   readonly #waiting: Job[] = []; // front last
   readonly #running: Job[] = []; // oldest first
@@ -18,12 +19,18 @@ export class ServingQueue {
   continuing: Job | null = null;
   /** A take was refused: nobody is admitted until somebody ends. */
   isFull = false;
+  /** Jobs that hold memory and a place in the batch but do not run: their pages are under way to or from a peer. */
+  apart = 0;
 
-  /** @param arrivals - jobs in the order of their arrival */
-  constructor(arrivals: readonly Job[], batch: number, chunk: number) {
+  /**
+   * @param arrivals - jobs in the order of their arrival
+   * @param grid - tokens from the prompt's start, 1 to `chunk`: every chunk but a prompt's last ends on a multiple
+   */
+  constructor(arrivals: readonly Job[], batch: number, chunk: number, grid = 1) {
     this.#arrivals = [...arrivals].reverse();
     this.#batch = batch;
     this.#chunk = chunk;
+    this.#grid = grid;
   }
 
   /** Those that run, oldest first. */
@@ -43,7 +50,14 @@ export class ServingQueue {
     return this.#arrivals.at(-1)?.arrivalStep ?? null;
   }
   get mayAdmit(): boolean {
-    return !this.isFull && this.#waiting.length > 0 && this.#running.length < this.#batch;
+    return !this.isFull && this.#waiting.length > 0 && this.#places > 0;
+  }
+  get #places(): number {
+    return this.#batch - this.#running.length - this.apart;
+  }
+  /** The newest of those running, who gives way first. */
+  get newest(): Job | undefined {
+    return this.#running.at(-1);
   }
 
   /** Puts those that have arrived by `step` at the queue's back. */
@@ -59,21 +73,36 @@ export class ServingQueue {
     const entries: PrefillEntry[] = [];
     let budget = this.#chunk;
     const add = (job: Job): void => {
-      const tokens = Math.min(budget, job.prompt - job.allocated);
-      entries.push({ job, tokens });
-      budget -= tokens;
+      const tokens = this.chunkOf(job, budget);
+      if (tokens > 0) entries.push({ job, tokens });
+      budget = tokens > 0 ? budget - tokens : 0;
     };
     if (this.continuing !== null) add(this.continuing);
-    const places = this.#batch - this.#running.length;
+    const places = this.#places;
     if (this.isFull || places <= 0) return entries;
-    for (const job of this.#waiting.slice(-places).reverse()) if (budget > 0) add(job);
+    for (const job of this.#waiting.slice(-places).reverse()) {
+      if (budget === 0 || job.copy !== null) break; // one with a backup is restored, not computed again
+      add(job);
+    }
     return entries;
+  }
+
+  /** Tokens of a job's next chunk, `budget` at most; 0 where the grid leaves none. */
+  chunkOf(job: Job, budget: number): number {
+    const rest = job.prompt - job.allocated;
+    if (rest <= budget) return rest;
+    const end = Math.floor((job.allocated + budget) / this.#grid) * this.#grid;
+    return Math.max(0, end - job.allocated);
   }
 
   /** The front of the queue runs from now on. */
   admitFront(): void {
     const job = this.#waiting.pop();
     if (job !== undefined) this.#running.push(job);
+  }
+  /** A job runs from now on that was not in the queue. */
+  admit(job: Job): void {
+    this.#running.push(job);
   }
   /** Takes the front out of the queue. */
   dropFront(): void {
@@ -88,6 +117,20 @@ export class ServingQueue {
   /** Puts a job at the queue's front. */
   pushFront(job: Job): void {
     this.#waiting.push(job);
+  }
+  /** Puts a job at the queue's back. */
+  pushBack(job: Job): void {
+    this.#waiting.unshift(job);
+  }
+  /** A running job stops running but keeps its place. */
+  setApart(job: Job): void {
+    this.#running.splice(this.#running.indexOf(job), 1);
+    this.apart += 1;
+  }
+  /** A job that was apart has ended: there is room again. */
+  endApart(): void {
+    this.apart -= 1;
+    this.isFull = false;
   }
   /** A running job has ended: there is room again. */
   end(job: Job): void {
