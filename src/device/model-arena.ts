@@ -5,6 +5,8 @@ import { InputError } from "../base/errors.js";
 import type { BootOk, DirectConfig } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE } from "./model-pages.js";
+import { SOME_SLOT, UnplacedSlots } from "./model-unplaced.js";
+import { OpenUses } from "./model-uses.js";
 
 const PAGES_MAX = 2 ** 31;
 
@@ -24,6 +26,8 @@ export class ModelArena {
   readonly owner: BandPages; // mints the virtual ids
   operation = 0; // number of the operation under way
   finishedForward = 0; // number of the newest forward that has run
+  readonly uses: OpenUses; // copies, transfers and reservations that are not over
+  readonly unplaced: UnplacedSlots = new UnplacedSlots(); // slots whose page is not known yet
   moveEffects = 0; // `move` effects so far
   readonly #byName: ReadonlyMap<string, BandPages>;
   readonly #names: ArenaNames;
@@ -46,6 +50,7 @@ export class ModelArena {
     const owner = this.tokenBands.find((band) => !band.isWindow);
     if (owner === undefined) throw new InputError("config", "no full-attention band owns the ids");
     this.owner = owner;
+    this.uses = new OpenUses(this.bands.length);
     this.#byName = new Map(this.bands.map((band) => [band.name, band]));
   }
 
@@ -55,15 +60,16 @@ export class ModelArena {
   }
 
   /**
-   * Says that `act` writes (or, handing out, lets someone write) a page. On the schedule stream every forward that uses
-   * the bytes must have run; the forward stream is in order. Other bands lose what they held in the bytes.
+   * Says that `act` writes (or, handing out, lets someone write) a page. On the schedule stream every forward, copy and
+   * transfer that uses the bytes must have run; the forward stream is in order, and a load's copy comes behind it. Other
+   * bands lose what they held in the bytes.
    */
   claim(band: BandPages, page: number, act: Act): void {
-    const scheduled = act !== ACT.forward;
-    if (scheduled) {
+    if (!comesBehindForwards(act)) {
       const reader = band.page(page)[offsetOf(page) + PAGE.reader]!; // inside the block
       if (reader > this.finishedForward) this.#failUnordered(act, band, page, reader, band, page);
     }
+    if (this.uses.count > 0 && !wasOrdered(act)) this.#requireUnused(act, band, page, band, page);
     band.touch(page);
     const fromBytes = page * band.pageBytes;
     const toBytes = fromBytes + band.pageBytes;
@@ -79,7 +85,7 @@ export class ModelArena {
   }
 
   #hit(band: BandPages, page: number, act: Act, other: BandPages, hit: number): void {
-    const pages = other.peekPage(hit);
+    const pages = other.isWatched ? other.page(hit) : other.peekPage(hit);
     if (pages === undefined) return;
     const p = offsetOf(hit);
     if (pages[p + PAGE.holder] !== 0) {
@@ -88,9 +94,10 @@ export class ModelArena {
       fail("lost_write", `${writer} writes bytes of ${hurt}, which is live`, other.name, hit);
     }
     const reader = pages[p + PAGE.reader]!; // inside the block
-    if (act !== ACT.forward && reader > this.finishedForward)
+    if (!comesBehindForwards(act) && reader > this.finishedForward)
       this.#failUnordered(act, band, page, reader, other, hit);
-    if (act === ACT.handOut) return; // nothing is written yet
+    if (this.uses.count > 0 && !wasOrdered(act)) this.#requireUnused(act, band, page, other, hit);
+    if (act === ACT.handOut || act === ACT.reserve) return; // nothing is written yet
     pages[p + PAGE.content] = this.garbage();
     pages[p + PAGE.byOperation] = this.operation;
     pages[p + PAGE.byAct] = act;
@@ -143,19 +150,43 @@ export class ModelArena {
   describe(band: BandPages, page: number): string {
     const id = band.holderOf(page);
     if (id === 0) return `${band.name} page ${page}`;
+    if (id === SOME_SLOT) return `${band.name} page ${page} (a slot that changed owners)`;
     const kind = band.isState ? "slot" : "virtual";
     const holder = this.#names.holder(band, id);
     return `${band.name} page ${page} (${kind} ${id}${holder === "" ? "" : `, ${holder}`})`;
   }
 
-  /** Refuses a source that a forward, not waited, still writes. */
-  requireWritten(act: Act, band: BandPages, page: number): void {
+  /** Refuses to read a page that somebody, not waited, still writes. @param what - the reader and what it does */
+  requireWritten(what: string, band: BandPages, page: number): void {
     const writer = band.page(page)[offsetOf(page) + PAGE.writer]!; // inside the block
-    if (writer <= this.finishedForward) return;
-    const forward = this.#names.forward(writer);
-    const what = `${ACT_WORDS[act]!} reads ${this.describe(band, page)}`; // one word an act
-    const message = `${what} while ${forward} may still write it: nothing waits for ${forward} first`;
+    if (writer > this.finishedForward)
+      this.#failReading(what, band, page, this.#names.forward(writer));
+    if (this.uses.count > 0) this.requireFilled(what, band, page);
+  }
+
+  /** Refuses to read a page that a copy, transfer or reservation has yet to fill. */
+  requireFilled(what: string, band: BandPages, page: number): void {
+    const use = this.uses.writerAt(band, page);
+    if (use !== null) this.#failReading(what, band, page, use.name);
+  }
+
+  /** Refuses to write a page that a copy, transfer or reservation still uses. */
+  requireUnused(what: string, band: BandPages, page: number): void {
+    const use = this.uses.at(band, page)[0];
+    if (use === undefined) return;
+    const message = `${what} writes ${this.describe(band, page)} while ${use.name} may still use it: nothing waits for ${use.name} first`;
     fail("unordered_overlap", message, band.name, page);
+  }
+
+  #failReading(what: string, band: BandPages, page: number, writer: string): never {
+    const reads = `${what} reads ${this.describe(band, page)}`;
+    const message = `${reads} while ${writer} may still write it: nothing waits for ${writer} first`;
+    fail("unordered_overlap", message, band.name, page);
+  }
+
+  #requireUnused(act: Act, band: BandPages, page: number, used: BandPages, usedPage: number): void {
+    const use = this.uses.at(used, usedPage)[0];
+    if (use !== undefined) this.#failOverlap(act, band, page, use.name, used, usedPage);
   }
 
   #failUnordered(
@@ -166,10 +197,30 @@ export class ModelArena {
     used: BandPages,
     usedPage: number,
   ): never {
-    const forward = this.#names.forward(reader);
+    this.#failOverlap(act, band, page, this.#names.forward(reader), used, usedPage);
+  }
+
+  #failOverlap(
+    act: Act,
+    band: BandPages,
+    page: number,
+    user: string,
+    used: BandPages,
+    usedPage: number,
+  ): never {
     const what = `${ACT_WORDS[act]!} of ${band.name} page ${page}`; // one word an act
     const bytes = used === band ? "it" : `bytes of ${used.name} page ${usedPage}`;
-    const message = `${what} while ${forward} may still use ${bytes}: nothing waits for ${forward} first`;
+    const message = `${what} while ${user} may still use ${bytes}: nothing waits for ${user} first`;
     fail("unordered_overlap", message, band.name, page);
   }
+}
+
+/** Whether an act is ordered behind every launched forward: it runs on the forward stream, or on one that waits it. */
+function comesBehindForwards(act: Act): boolean {
+  return act >= ACT.forward;
+}
+
+/** Whether an act's order towards copies and transfers was checked when it was issued. */
+function wasOrdered(act: Act): boolean {
+  return act === ACT.forward || act === ACT.load || act === ACT.receive;
 }

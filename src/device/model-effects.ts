@@ -2,8 +2,10 @@
 import type { Effect, MovePair } from "../base/effects.js";
 import type { Extents, KvOperation } from "../base/operations.js";
 import { fail } from "./model-fault.js";
-import { ACT, type BandPages, ID, offsetOf, PAGE } from "./model-pages.js";
+import { ACT, type BandPages, offsetOf, PAGE } from "./model-pages.js";
+import { assumeUnplaced } from "./model-placing.js";
 import { eachId, type ModelRun, requireUsable } from "./model-run.js";
+import { SOME_SLOT } from "./model-unplaced.js";
 
 /** Executes one effect of `operation`. @internal */
 export function execute(run: ModelRun, effect: Effect, operation: KvOperation): void {
@@ -57,19 +59,20 @@ function move(run: ModelRun, band: BandPages, pairs: readonly MovePair[]): void 
   for (const [, target] of pairs) checkTarget(run, band, target);
   for (const [source, target] of pairs) {
     const id = band.holderOf(source);
-    arena.requireWritten(ACT.move, band, source);
-    arena.verify(band, id);
+    arena.requireWritten("move", band, source);
+    if (id !== SOME_SLOT) arena.verify(band, id);
     const content = band.page(source)[offsetOf(source) + PAGE.content]!; // inside the block, as below
     arena.claim(band, target, ACT.move);
     arena.write(band, target, content, ACT.move, arena.operation);
     band.page(source)[offsetOf(source) + PAGE.holder] = 0;
-    band.page(target)[offsetOf(target) + PAGE.holder] = id;
-    band.id(id)[offsetOf(id) + ID.place] = target;
+    if (id === SOME_SLOT) band.page(target)[offsetOf(target) + PAGE.holder] = id;
+    else band.place(id, target);
   }
 }
 
 function checkSource(run: ModelRun, band: BandPages, source: number): void {
   requireUsable(band, source, "move");
+  assumeUnplaced(run, band, source);
   const block = band.page(source);
   const at = offsetOf(source) + PAGE.moved;
   if (band.holderOf(source) === 0)
@@ -125,7 +128,7 @@ function copyStates(run: ModelRun, band: BandPages, pairs: readonly MovePair[]):
           page,
         );
     }
-    arena.requireWritten(ACT.copy, band, source);
+    arena.requireWritten("state copy", band, source);
     arena.verify(band, from);
     arena.claim(band, target, ACT.copy);
     const content = band.page(source)[offsetOf(source) + PAGE.content]!; // inside the block

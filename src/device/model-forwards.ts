@@ -138,18 +138,25 @@ export class ForwardStream {
     const tracked = entry.track === undefined ? undefined : row.slots.track[row.trackCursor];
     if (entry.track === undefined || tracked === undefined) return;
     this.#captureState(forward, state, tracked, entry.track, writer);
-    row.trackCursor = (row.trackCursor + 1) % row.slots.track.length;
+    row.track(tracked, entry.track);
   }
 
   #read(forward: Forward, band: BandPages, row: ModelRow, pages: number): void {
     const { virtual } = row;
+    const { owner, uses } = this.#arena;
+    const isShared = uses.count > 0; // with copies and transfers
     for (let index = 0; index < pages; index++) {
       const id = virtual[index]!; // below pageCount
       if (id === 0) continue;
       const ids = band.id(id);
       const i = offsetOf(id);
       const place = ids[i + ID.place]!; // inside the block, as below
-      if (place === 0) continue;
+      if (place === 0) {
+        if (band !== owner) continue; // a window page that is gone
+        const what = `page ${index} of ${row.req}, virtual ${id}`;
+        fail("bad_effect", `${forward.name} reads ${what}, which is not bound`, band.name);
+      }
+      if (isShared) this.#arena.requireFilled(forward.name, band, place);
       const block = band.page(place);
       const p = offsetOf(place);
       if (block[p + PAGE.content] !== ids[i + ID.expected]) this.#arena.failLost(band, id);
@@ -165,10 +172,12 @@ export class ForwardStream {
     writer: number,
   ): void {
     const { units } = band;
+    const isShared = this.#arena.uses.count > 0; // with copies and transfers
     const end = Math.ceil(entry.to / units);
     for (let index = Math.floor(entry.from / units); index < end; index++) {
       const id = row.virtual[index]!; // below pageCount
       if (id === 0 || band.placeOf(id) === 0) continue;
+      if (isShared) this.#arena.requireUnused(forward.name, band, band.placeOf(id));
       const firstToken = index * units;
       const from = Math.max(entry.from - firstToken, 0);
       const to = Math.min(entry.to - firstToken, units);
@@ -184,10 +193,32 @@ export class ForwardStream {
     len: number,
     writer: number,
   ): void {
-    this.#arena.verify(band, slot);
     const place = band.placeOf(slot);
+    if (place === 0) {
+      this.#captureUnplaced(forward, band, slot, len, writer);
+      return;
+    }
+    this.#arena.requireUnused(forward.name, band, place);
+    this.#arena.verify(band, slot);
     band.page(place)[offsetOf(place) + PAGE.reader] = forward.serial;
     this.#capture(forward, band, slot, band.issue(slot, 0, 1, len, writer), true);
+  }
+
+  // Where the page is not known yet, what it holds is written down until it shows.
+  #captureUnplaced(
+    forward: Forward,
+    band: BandPages,
+    slot: number,
+    len: number,
+    writer: number,
+  ): void {
+    if (!this.#arena.unplaced.has(slot))
+      fail("bad_effect", `${forward.name} writes slot ${slot}, which is not bound`, band.name);
+    band.issue(slot, 0, 1, len, writer);
+    const ids = band.id(slot);
+    ids[offsetOf(slot) + ID.expected] = band.issuedContent(slot);
+    ids[offsetOf(slot) + ID.byOperation] = forward.operation;
+    this.#arena.unplaced.written(slot, forward.serial);
   }
 
   #capture(forward: Forward, band: BandPages, id: number, grown: number, whole: boolean): void {
@@ -218,17 +249,26 @@ export class ForwardStream {
     const place = writes[at + WRITE.place]!;
     const value = writes[at + WRITE.value]!;
     const whole = writes[at + WRITE.whole] === 1;
-    const ids = band.id(id);
-    const i = offsetOf(id);
-    const alive =
-      ids[i + ID.place] !== 0 && ids[i + ID.generation] === writes[at + WRITE.generation];
+    const generation = writes[at + WRITE.generation]!;
+    const owner = this.#ownerOf(band, id, place, generation); // 0 = nobody any more
     this.#arena.claim(band, place, ACT.forward);
-    if (alive) ids[i + ID.expected] = whole ? value : ids[i + ID.expected]! + value;
+    if (owner !== 0) {
+      const ids = band.id(owner);
+      const i = offsetOf(owner);
+      ids[i + ID.expected] = whole ? value : ids[i + ID.expected]! + value; // inside the block
+    }
     const old = band.page(place)[offsetOf(place) + PAGE.content]!;
     const content = whole ? value : (old + value) | 0;
     this.#arena.write(band, place, content, ACT.forward, forward.operation);
-    if (alive) this.#arena.verify(band, id);
+    if (owner !== 0) this.#arena.verify(band, owner);
     const holder = band.holderOf(place);
-    if (holder !== 0 && holder !== id) this.#arena.verify(band, holder);
+    if (holder > 0 && holder !== owner) this.#arena.verify(band, holder);
+  }
+
+  /** The id under which a binding that was captured goes on: the same, or the one that took its page over. */
+  #ownerOf(band: BandPages, id: number, place: number, generation: number): number {
+    if (band.isBinding(id, generation)) return id;
+    const holder = band.holderOf(place);
+    return holder > 0 && band.isBinding(holder, generation) ? holder : 0;
   }
 }

@@ -4,27 +4,30 @@ import type { Effect } from "../base/effects.js";
 import { expand } from "../base/extents.js";
 import type {
   Answer,
+  EndedTransfers,
   Extents,
   KvArgs,
   KvOk,
   KvOperationName,
   OperationOf,
-  PageLists,
-  StatePlace,
 } from "../base/operations.js";
 import { fail } from "./model-fault.js";
+import { discard, evict } from "./model-evictions.js";
 import {
-  beginGroup,
   checkReleased,
   closeEmpty,
   closeRequest,
-  endGroup,
   freeSlots,
   freeTokens,
   retireWindows,
 } from "./model-frees.js";
+import { settleEnded } from "./model-give-back.js";
+import { beginGroup, endGroup } from "./model-groups.js";
+import { lockPath, unlockPath } from "./model-locks.js";
 import type { ModelRun } from "./model-run.js";
-import { bindSlots, bindTokens, markHandedOut, stateBand } from "./model-takes.js";
+import { finish, insert, match } from "./model-sharing.js";
+import { checkCopy, donate } from "./model-states.js";
+import { bindSlots, bindTokens, markHandedOut } from "./model-takes.js";
 
 /** What to do for one granted operation; a missing part does nothing. */
 interface Handling<K extends KvOperationName> {
@@ -59,9 +62,7 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
   "state.alloc": { after: bindSlots },
   "state.free": { after: freeSlots },
   "state.copy": { before: checkCopy },
-  "state.donate": {
-    before: (_run, _args, ok) => requireNone("state.donate", ok.slot !== null),
-  },
+  "state.donate": { after: donate },
   "tokens.extend": {
     before: (run, _args, ok) => markHandedOut(run, ok.pages),
     after: (run, args, ok) => bindTokens(run, args.batch, ok.pages),
@@ -77,10 +78,7 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
   "group.begin": { after: beginGroup },
   "group.end": { after: (run, _args, ok) => endGroup(run, ok) },
   "window.retire": { after: retireWindows },
-  "request.finish": {
-    before: (_run, _args, ok) => requireNone("request.finish with insert", ok.tree !== undefined),
-    after: (run, args, ok) => closeRequest(run, args.req, ok),
-  },
+  "request.finish": { after: finish },
   "request.retract": {
     before: (_run, _args, ok) => requireNone("request.retract with backup", ok.host !== undefined),
     after: (run, args, ok) => closeRequest(run, args.req, ok),
@@ -109,14 +107,11 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
   "net.publish": UNKNOWN,
   "net.stall": NOTHING,
   "net.end": UNKNOWN,
-  "tree.match": {
-    before: (_run, args, ok) =>
-      requireNone("tree.match into a row", args.req !== undefined && ok.len > 0),
-  },
-  "tree.insert": UNKNOWN,
-  "tree.lock": NOTHING,
-  "tree.unlock": NOTHING,
-  "tree.evict": { before: (_run, _args, ok) => requireNone("tree.evict", frees(ok.freed)) },
+  "tree.match": { after: match },
+  "tree.insert": { after: insert },
+  "tree.lock": { after: lockPath },
+  "tree.unlock": { after: unlockPath },
+  "tree.evict": { after: (run, _args, ok) => evict(run, ok) },
   "admit.pass": QUESTION,
   "ask.plan": QUESTION,
   "ask.fits": QUESTION,
@@ -131,9 +126,7 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
     },
   },
   "stages.digest": QUESTION,
-  "contents.discard": {
-    before: (_run, _args, ok) => requireNone("contents.discard", frees(ok.freed)),
-  },
+  "contents.discard": { after: (run, _args, ok) => discard(run, ok) },
   "check.idle": QUESTION,
 };
 
@@ -146,7 +139,6 @@ export function before<K extends KvOperationName>(
   const ok = answer.ok as KvOk[K]; // the caller answers this operation, with a grant
   const handling = HANDLING[operation.op];
   if (handling === null) return notSimulated(operation.op);
-  requireNone(`${operation.op} beside a transfer`, "ended" in ok || "deferred" in ok);
   handling.before?.(run, operation.args, ok, answer.fx ?? []);
 }
 
@@ -158,6 +150,8 @@ export function after<K extends KvOperationName>(
 ): void {
   const ok = answer.ok as KvOk[K]; // as above
   HANDLING[operation.op]?.after?.(run, operation.args, ok, answer.fx ?? []);
+  const { ended } = ok as { readonly ended?: EndedTransfers }; // of those answers that may have it
+  settleEnded(run, ended);
 }
 
 function notSimulated(what: string): never {
@@ -166,47 +160,12 @@ function notSimulated(what: string): never {
 function requireNone(what: string, happened: boolean): void {
   if (happened) notSimulated(what);
 }
-function frees(lists: PageLists): boolean {
-  return Object.values(lists).some((extents) => extents.length > 0);
-}
 
 function openRows(run: ModelRun, args: KvArgs["row.alloc"], ok: KvOk["row.alloc"]): void {
   for (const req of args.reqs) {
     const row = ok.rows[req];
     if (row === undefined) fail("bad_effect", `the answer gives ${req} no row`);
     run.rows.add(req, row);
-  }
-}
-
-// The effect names places; they must be those of slots that the operation's arguments name.
-function checkCopy(
-  run: ModelRun,
-  args: KvArgs["state.copy"],
-  _ok: KvOk["state.copy"],
-  effects: readonly Effect[],
-): void {
-  const band = stateBand(run);
-  const copies = effects.filter((effect) => effect[0] === "copy");
-  const pair = copies[0]?.[2][0];
-  if (copies.length !== 1 || pair === undefined || copies[0]?.[2].length !== 1)
-    fail("bad_effect", "state.copy without exactly one copied pair", band.name);
-  const { from, to } = args;
-  if ("key" in from) return notSimulated("state.copy from a tree node");
-  const sides: readonly (readonly [StatePlace, number])[] = [
-    [from, pair[0]],
-    [to, pair[1]],
-  ];
-  for (const [side, page] of sides) {
-    const slots = run.rows.require(side.req).slots[side.purpose];
-    if (!slots.some((slot) => band.placeOf(slot) === page)) {
-      const what = band.isUsable(page) ? run.arena.describe(band, page) : `page ${page}`;
-      fail(
-        "bad_effect",
-        `copy of ${what}, no ${side.purpose} slot of ${side.req}`,
-        band.name,
-        page,
-      );
-    }
   }
 }
 

@@ -27,14 +27,24 @@ export const PAGE = {
 export const ID = {
   place: 0, // physical page, 0 = unbound
   expected: 1, // content after the forwards that have run
-  generation: 2, // counts the bindings of this id
+  generation: 2, // number of the binding, of the band's all
   sumA: 3, // content after the forwards that were issued, two lanes
   sumB: 4,
   byOperation: 5, // operation of the last logical write
 } as const;
 
-/** What writes a page. @internal */
-export const ACT = { none: 0, handOut: 1, zero: 2, move: 3, copy: 4, forward: 5 } as const;
+/** What writes a page, or lets somebody write it. @internal */
+export const ACT = {
+  none: 0,
+  handOut: 1,
+  zero: 2,
+  move: 3,
+  copy: 4,
+  forward: 5,
+  load: 6, // a copy from the host
+  receive: 7, // another machine, through the network
+  reserve: 8, // a hand-out to a load, which comes behind the forwards on a stream of its own
+} as const;
 /** @internal */
 export type Act = (typeof ACT)[keyof typeof ACT];
 /** Words for `Act`, by number. @internal */
@@ -45,7 +55,17 @@ export const ACT_WORDS: readonly string[] = [
   "move",
   "state copy",
   "forward",
+  "load",
+  "receive",
+  "reservation",
 ];
+
+/** What a virtual page or slot holds, apart from where it lies: all issued writes counted as done. @internal */
+export interface PageContent {
+  readonly a: number; // lane a of the sum over its units
+  readonly b: number; // lane b
+  readonly stamps: Int32Array; // one a unit, 0 where nothing was written
+}
 
 /** Content of a page that nothing was written to since the arena was opened. */
 const POISON = 0x7fc17fc1;
@@ -80,6 +100,7 @@ export class BandPages {
   readonly index: number; // position in the chain
   readonly isState: boolean;
   readonly isWindow: boolean;
+  readonly window: number; // tokens; Infinity where the length is unknown, 0 for bands without a window
   readonly units: number; // units a page: the page size, 1 for state
   readonly pageBytes: number;
   readonly pages: number; // pages on the grid, reserved ones included
@@ -87,18 +108,22 @@ export class BandPages {
   /** First and last-plus-one byte that was ever written or handed out. */
   touchedFromBytes: number = Infinity;
   touchedToBytes = 0;
+  /** Whether what is written over a page is noted even where no page of the block was ever used. */
+  isWatched = false;
   /** Sum over the live pages of a mix of (virtual, content as issued); pages of zeros add nothing. */
   readonly contents: LaneSum = new LaneSum();
   readonly #pages: (Int32Array | undefined)[] = [];
   readonly #ids: (Int32Array | undefined)[] = [];
   readonly #stamps: (Int32Array | undefined)[] = [];
   readonly #liveOfBlock: number[] = []; // bound ids by id block
+  #bindings = 0;
 
   constructor(pool: SubPoolConfig, geometry: BandGeometry, index: number, pageSize: number) {
     this.name = pool.name;
     this.index = index;
     this.isState = pool.kind === "state";
     this.isWindow = pool.window !== undefined;
+    this.window = pool.window === null ? Infinity : (pool.window ?? 0);
     this.units = this.isState ? 1 : pageSize;
     this.pageBytes = geometry.page_bytes;
     this.pages = geometry.pages;
@@ -127,6 +152,12 @@ export class BandPages {
     const block = this.#pages[page >> BLOCK_BITS];
     return block === undefined ? 0 : block[offsetOf(page) + PAGE.holder]!; // inside the block
   }
+  /** Whether an id is bound, and by that very binding. */
+  isBinding(id: number, generation: number): boolean {
+    const ids = this.id(id);
+    const i = offsetOf(id);
+    return ids[i + ID.place] !== 0 && ids[i + ID.generation] === generation;
+  }
   isUsable(page: number): boolean {
     return page >= this.firstPage && page < this.pages;
   }
@@ -140,26 +171,37 @@ export class BandPages {
 
   /** Binds an unbound id to a free page. `expected` is the content that the page shall keep until the first write. */
   bind(id: number, page: number, expected: number, operation: number): void {
+    this.bindNowhere(id, operation);
+    this.id(id)[offsetOf(id) + ID.expected] = expected;
+    this.place(id, page);
+  }
+
+  /** Binds an unbound id to a page that is not known yet; nothing is written to it so far. */
+  bindNowhere(id: number, operation: number): void {
     const ids = this.id(id);
     const i = offsetOf(id);
-    ids[i + ID.place] = page;
-    ids[i + ID.expected] = expected;
-    ids[i + ID.generation] = ids[i + ID.generation]! + 1; // inside the block, as everywhere below
+    ids[i + ID.expected] = 0;
+    ids[i + ID.generation] = ++this.#bindings;
     ids[i + ID.sumA] = 0;
     ids[i + ID.sumB] = 0;
     ids[i + ID.byOperation] = operation;
     const stamps = this.#stampsOf(id);
     const first = (id & BLOCK_MASK) * this.units;
     for (let unit = first; unit < first + this.units; unit++) stamps[unit] = 0;
-    this.page(page)[offsetOf(page) + PAGE.holder] = id;
     this.#liveOfBlock[id >> BLOCK_BITS] = (this.#liveOfBlock[id >> BLOCK_BITS] ?? 0) + 1;
+  }
+
+  /** Says where a bound id lies. */
+  place(id: number, page: number): void {
+    this.id(id)[offsetOf(id) + ID.place] = page;
+    this.page(page)[offsetOf(page) + PAGE.holder] = id;
   }
 
   /** Ends a binding; what the page holds stays. */
   unbind(id: number): void {
     const ids = this.id(id);
     const i = offsetOf(id);
-    const page = ids[i + ID.place]!;
+    const page = ids[i + ID.place]!; // inside the block, as everywhere below
     this.#leaveContents(id, ids[i + ID.sumA]!, ids[i + ID.sumB]!);
     ids[i + ID.place] = 0;
     this.page(page)[offsetOf(page) + PAGE.holder] = 0;
@@ -195,21 +237,46 @@ export class BandPages {
     return this.id(id)[offsetOf(id) + ID.sumA]!;
   }
 
-  /** Gives `to` the logical content of `from`. */
-  copyLogical(from: number, to: number, operation: number): void {
+  /** Gives a bound page to an unbound id: where it lies, what it holds and which binding it is stay. */
+  rename(from: number, to: number): void {
+    const content = this.contentOf(from);
     const source = this.id(from);
     const target = this.id(to);
     const s = offsetOf(from);
     const t = offsetOf(to);
-    this.#changeSums(
-      to,
-      (source[s + ID.sumA]! - target[t + ID.sumA]!) | 0,
-      (source[s + ID.sumB]! - target[t + ID.sumB]!) | 0,
-    );
-    target[t + ID.expected] = source[s + ID.expected]!;
+    const page = source[s + ID.place]!;
+    const [generation, expected] = [source[s + ID.generation]!, source[s + ID.expected]!];
+    const byOperation = source[s + ID.byOperation]!;
+    this.unbind(from);
+    this.bind(to, page, expected, byOperation);
+    target[t + ID.generation] = generation;
+    this.hold(to, content);
+  }
+
+  /** What an id holds once all issued writes are done; a copy. */
+  contentOf(id: number): PageContent {
+    const ids = this.id(id);
+    const i = offsetOf(id);
+    const first = (id & BLOCK_MASK) * this.units;
+    const stamps = this.#stampsOf(id).slice(first, first + this.units);
+    return { a: ids[i + ID.sumA]!, b: ids[i + ID.sumB]!, stamps };
+  }
+
+  /** Says that an id holds `content` once all issued writes are done. */
+  hold(id: number, content: PageContent): void {
+    const ids = this.id(id);
+    const i = offsetOf(id);
+    this.#changeSums(id, (content.a - ids[i + ID.sumA]!) | 0, (content.b - ids[i + ID.sumB]!) | 0);
+    this.#stampsOf(id).set(content.stamps, (id & BLOCK_MASK) * this.units);
+  }
+
+  /** Gives `to` the logical content of `from`. */
+  copyLogical(from: number, to: number, operation: number): void {
+    this.hold(to, this.contentOf(from));
+    const target = this.id(to);
+    const t = offsetOf(to);
+    target[t + ID.expected] = this.id(from)[offsetOf(from) + ID.expected]!;
     target[t + ID.byOperation] = operation;
-    this.#stampsOf(to)[(to & BLOCK_MASK) * this.units] =
-      this.#stampsOf(from)[(from & BLOCK_MASK) * this.units]!;
   }
 
   /** The first bound id that its page does not bear out, 0 = none. */

@@ -4,6 +4,7 @@ import { hashName } from "../base/digest.js";
 import type { StatePurpose } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import type { BandPages } from "./model-pages.js";
+import type { ModelLock } from "./model-tree.js";
 
 /** Purposes in the order in which a finish frees them. */
 const PURPOSES: readonly StatePurpose[] = ["main", "track", "replace", "cow"];
@@ -14,11 +15,15 @@ export class ModelRow {
   readonly hash: number; // of the name
   readonly row: number;
   allocated = 0; // tokens
+  protected = 0; // tokens whose pages are the tree's
+  lock: ModelLock | null = null; // keeps the path of the tree's part
   pageCount = 0;
   virtual: Int32Array = new Int32Array(8); // virtual page by page index, 0 = none; `pageCount` of them are in use
   readonly slots: Record<StatePurpose, number[]> = { main: [], track: [], replace: [], cow: [] };
   trackCursor = 0; // index of the ring's current slot
-  readonly retired: number[] = []; // by band index: row pages below were looked at by `window.retire`
+  readonly tracked = new Map<number, number>(); // tokens of the state in a tracking slot
+  lastTracked: { readonly slot: number; readonly len: number } | null = null;
+  readonly retired: number[] = []; // by band index: row pages below are behind the window's cursor
 
   constructor(req: string, row: number) {
     this.req = req;
@@ -35,6 +40,26 @@ export class ModelRow {
     this.virtual[this.pageCount++] = virtual;
   }
 
+  /** Notes that a forward writes the state after `len` tokens into the ring's current slot, which moves on. */
+  track(slot: number, len: number): void {
+    this.tracked.set(slot, len);
+    this.lastTracked = { slot, len };
+    this.trackCursor = (this.trackCursor + 1) % this.slots.track.length;
+  }
+  /** Puts another slot in the place of one. */
+  replaceSlot(slot: number, by: number): void {
+    const at = this.slots.track.indexOf(slot);
+    if (at >= 0) this.slots.track[at] = by;
+    this.tracked.delete(slot);
+  }
+  /** Takes one slot out of whatever purpose it serves. */
+  removeSlot(slot: number): void {
+    for (const purpose of PURPOSES) {
+      const at = this.slots[purpose].indexOf(slot);
+      if (at >= 0) this.slots[purpose].splice(at, 1);
+    }
+  }
+
   /** All slot ids in the order in which a finish frees them. */
   allSlots(): number[] {
     return PURPOSES.flatMap((purpose) => this.slots[purpose]);
@@ -42,8 +67,14 @@ export class ModelRow {
 
   /** Takes a purpose's slots out of the row. */
   takeSlots(purpose: StatePurpose): number[] {
-    if (purpose === "track") this.trackCursor = 0;
+    if (purpose === "track") this.forgetTracked();
     return this.slots[purpose].splice(0);
+  }
+
+  forgetTracked(): void {
+    this.trackCursor = 0;
+    this.tracked.clear();
+    this.lastTracked = null;
   }
 }
 

@@ -1,10 +1,16 @@
 // One run on the simulated device: its arena, rows, forwards and open group, and the few words every part shares.
 import type { BootOk, DirectConfig, Extents } from "../base/operations.js";
 import { ModelArena } from "./model-arena.js";
+import { DeferredFrees } from "./model-deferred.js";
 import { fail } from "./model-fault.js";
 import { ForwardStream } from "./model-forwards.js";
+import { NamedLocks } from "./model-named-locks.js";
 import type { BandPages } from "./model-pages.js";
 import { ModelRows } from "./model-rows.js";
+import { Tokens } from "./model-tokens.js";
+import { ModelTransfers } from "./model-transfers.js";
+import { ModelTree } from "./model-tree.js";
+import type { UnplacedSlots } from "./model-unplaced.js";
 
 /** Frees of an open group: still bound and live until `group.end` lists them. @internal */
 export interface OpenGroup {
@@ -12,6 +18,8 @@ export interface OpenGroup {
   readonly slots: Set<number>;
   /** Ids whose page may be listed, by band index. */
   readonly bands: readonly Set<number>[];
+  /** The tree evicted in it: what, the group's end tells. */
+  evicts: boolean;
 }
 
 /** Everything the simulated device knows of a run. @internal */
@@ -20,6 +28,10 @@ export class ModelRun {
   readonly rows: ModelRows;
   arena: ModelArena;
   forwards: ForwardStream;
+  tree: ModelTree;
+  deferred: DeferredFrees;
+  transfers: ModelTransfers;
+  readonly locks: NamedLocks = new NamedLocks();
   group: OpenGroup | null = null;
   staged = false; // pipeline stages are installed: forwards are recorded without overlap too
 
@@ -28,6 +40,14 @@ export class ModelRun {
     this.rows = new ModelRows(config.rows, config.page_size);
     this.arena = this.#makeArena(boot);
     this.forwards = this.#makeForwards();
+    this.tree = this.#makeTree();
+    this.deferred = new DeferredFrees(this.arena.bands.length);
+    this.transfers = new ModelTransfers();
+  }
+
+  /** Slots whose page is not known yet. */
+  get unplaced(): UnplacedSlots {
+    return this.arena.unplaced;
   }
 
   /** Whether forwards run beside the schedule stream. */
@@ -46,13 +66,29 @@ export class ModelRun {
     this.arena = this.#makeArena(boot);
     this.arena.operation = operation;
     this.forwards = this.#makeForwards();
+    this.tree = this.#makeTree();
+    this.deferred = new DeferredFrees(this.arena.bands.length);
   }
 
+  #makeTree(): ModelTree {
+    return new ModelTree(this.config.page_size, new Tokens([]));
+  }
   #makeArena(boot: BootOk): ModelArena {
     return new ModelArena(this.config, boot, {
-      holder: (band, id) => this.rows.nameHolder(band, id),
+      holder: (band, id) => this.rows.nameHolder(band, id) || this.#nameCached(band, id),
       forward: (serial) => this.forwards.nameOf(serial),
     });
+  }
+  /** `the tree, tokens 8 to 11`, or nothing. */
+  #nameCached(band: BandPages, id: number): string {
+    const { page_size: size } = this.config;
+    if (band.isState) {
+      const node = this.tree.nodeOfState(id);
+      return node === undefined ? "" : `the tree, ${node.endPage * size} tokens`;
+    }
+    const at = this.tree.pageOf(id);
+    if (at === undefined) return "";
+    return `the tree, tokens ${at.page * size} to ${(at.page + 1) * size - 1}`;
   }
   #makeForwards(): ForwardStream {
     return new ForwardStream(this.arena, this.rows, () => this.recordsForwards);

@@ -11,6 +11,7 @@ export interface Growth {
   readonly req: string;
   readonly from: number; // tokens
   readonly to: number; // tokens
+  readonly tail?: number; // tokens whose window pages are wanted
 }
 
 /** Notes the pages that an answer hands out, before its effects run: only those may be zeroed. @internal */
@@ -41,8 +42,9 @@ export function bindTokens(
   growths: readonly Growth[],
   pages: KvOk["tokens.extend"]["pages"],
 ): void {
-  for (const { req, from, to } of growths) {
+  for (const { req, from, to, tail } of growths) {
     const row = run.rows.require(req);
+    if (tail !== undefined) skipWindows(run, row, from, to - tail);
     if (from !== row.allocated)
       fail("bad_effect", `${req} grows from ${from}, its row ends at ${row.allocated}`);
     row.allocated = to;
@@ -54,6 +56,13 @@ export function bindTokens(
     if (row.pageCount !== needed)
       fail("bad_effect", `${req} has ${row.pageCount} pages for ${needed} pages of tokens`);
   }
+}
+
+/** Sets the windows' cursors to the page that holds `tail` tokens from the end, or to the first new page. */
+function skipWindows(run: ModelRun, row: ModelRow, from: number, tailStart: number): void {
+  const first = Math.floor(Math.max(tailStart, 0) / run.config.page_size);
+  const cursor = Math.max(run.rows.pagesOf(from), first);
+  for (const band of run.arena.tokenBands) if (band.isWindow) row.retired[band.index] = cursor;
 }
 
 function bindRow(run: ModelRun, row: ModelRow, lists: PageLists): void {

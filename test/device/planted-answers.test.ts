@@ -84,7 +84,7 @@ const MISTAKES: readonly Mistake[] = [
         [17, 1],
       ]),
     "bad_effect",
-    /^retires window_4 page 17, none that r1 holds below token 4/,
+    /^the answer frees window_4 17 where 14 is held/,
   ),
   plant(
     "a group frees a page that it was not given",

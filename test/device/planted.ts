@@ -12,16 +12,28 @@ export interface Mistake {
 }
 
 /** Plants a mistake into line `at`; `n` where it must be found, the same line unless told. */
-export function plant(
+export type Plant = (
   name: string,
   at: number,
   change: (line: LooseLine) => void,
   check: Mistake["check"],
   says: RegExp,
-  n: number = at,
-): Mistake {
-  return { name, story: withLine(threeBands, at, change), n, check, says };
-}
+  n?: number,
+) => Mistake;
+
+/** Plants mistakes into a story. */
+export const planter =
+  (story: Story): Plant =>
+  (name, at, change, check, says, n = at) => ({
+    name,
+    story: withLine(story, at, change),
+    n,
+    check,
+    says,
+  });
+
+/** Plants mistakes into the hand-written run of three bands. */
+export const plant: Plant = planter(threeBands);
 
 /** Replaces a line's effects. */
 export const fx =

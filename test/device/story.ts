@@ -256,3 +256,16 @@ export const threeBands: Story = {
     ),
   ],
 };
+
+/** The same bands on an arena of twice the size, without lines: `full` has pages 2 to 35, `window_4` 3 to 71. */
+export const wide: Pick<Story, "config" | "boot"> = {
+  config: { ...threeBands.config, arena_bytes: 288 },
+  boot: {
+    bands: {
+      mamba: { ...threeBands.boot.bands["mamba"]!, pages: 24 },
+      window_4: { ...threeBands.boot.bands["window_4"]!, pages: 72 },
+      full: { ...threeBands.boot.bands["full"]!, pages: 36 },
+    },
+    sink_bytes: 12,
+  },
+};

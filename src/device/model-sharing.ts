@@ -1,0 +1,142 @@
+// Rows and the tree: a match gives a row the tree's ids, an insertion gives the tree the row's and the row the tree's where
+// both have a page. Which ids those are follows from the tokens alone.
+import type { FreedOk, Key, KvArgs, KvOk, TreeCounts } from "../base/operations.js";
+import { fail } from "./model-fault.js";
+import { closeRequest } from "./model-frees.js";
+import { FreedPages, giveBack, isHeld, takeVirtual } from "./model-give-back.js";
+import { matchedPages } from "./model-match.js";
+import type { BandPages } from "./model-pages.js";
+import type { ModelRun } from "./model-run.js";
+import type { ModelRow } from "./model-rows.js";
+import { Tokens } from "./model-tokens.js";
+import type { ModelNode } from "./model-tree.js";
+
+/** Follows `tree.match`: the answered length must be the longest one that is whole in every band. @internal */
+export function match(run: ModelRun, args: KvArgs["tree.match"], ok: KvOk["tree.match"]): void {
+  const size = run.config.page_size;
+  const tokens = Tokens.of(args.key);
+  const pages = matchedPages(run, tokens, ok.len);
+  if (pages * size !== ok.len)
+    fail("bad_effect", `the match answers ${ok.len} tokens, ${pages * size} are cached`);
+  if (args.req === undefined || pages === 0) return;
+  const end = run.tree.nodeAt(tokens, pages);
+  if (end === null) fail("bad_effect", `the match ends at ${ok.len}, where no path leads`);
+  const row = run.rows.require(args.req);
+  if (row.pageCount > 0) fail("bad_effect", `${args.req} takes a match and holds pages already`);
+  const path: ModelNode[] = [];
+  for (let node: ModelNode | null = end; node !== null; node = node.parent) path.push(node);
+  for (const node of path.reverse()) for (const id of node.virtual) row.push(id);
+  row.allocated = ok.len;
+  row.protected = ok.len;
+  row.lock = run.tree.lock(end, args.req);
+}
+
+/** Follows `tree.insert`. @internal */
+export function insert(run: ModelRun, args: KvArgs["tree.insert"], ok: KvOk["tree.insert"]): void {
+  const freed = new FreedPages(run);
+  const { counts } = insertRow(run, run.rows.require(args.req), args.key, args.len, freed);
+  compareCounts(counts, ok);
+  giveBack(run, freed, ok);
+}
+
+/** Follows `request.finish`, with or without an insertion first. @internal */
+export function finish(
+  run: ModelRun,
+  args: KvArgs["request.finish"],
+  ok: FreedOk & { readonly tree?: TreeCounts },
+): void {
+  const row = run.rows.require(args.req);
+  const freed = new FreedPages(run);
+  const cached = args.insert ? cachedState(run, row, args.len) : null;
+  if (cached === null || args.key === undefined) {
+    if (ok.tree !== undefined && ok.tree.new_pages + ok.tree.duplicates > 0)
+      fail("bad_effect", `the finish of ${args.req} inserts pages, and nothing is to be inserted`);
+  } else {
+    const { counts, end } = insertRow(run, row, args.key, cached.len, freed);
+    compareCounts(
+      counts,
+      ok.tree ?? fail("bad_effect", `the finish of ${args.req} does not insert`),
+    );
+    giveState(run, row, cached, end);
+  }
+  closeRequest(run, args.req, ok, freed);
+}
+
+/** What a finish inserts: up to where, and the slot that holds the state there (0 = none). Null for nothing at all. */
+interface CachedState {
+  readonly len: number; // tokens
+  readonly slot: number;
+}
+
+function cachedState(run: ModelRun, row: ModelRow, len: number): CachedState | null {
+  const strategy = run.arena.stateBand === null ? undefined : run.config.checkpoint?.strategy;
+  if (strategy === undefined) return { len, slot: 0 };
+  if (strategy === "no_buffer") return { len, slot: row.slots.main[0] ?? 0 };
+  return row.lastTracked;
+}
+
+function giveState(run: ModelRun, row: ModelRow, { len, slot }: CachedState, end: ModelNode): void {
+  const isWhole = len % run.config.page_size === 0;
+  if (slot === 0 || !isWhole || end.parent === null || end.state !== 0) return;
+  row.removeSlot(slot);
+  run.tree.setState(end, slot);
+}
+
+/** Puts a row's first whole pages into the tree; what the row gives back for it goes to `freed`. */
+function insertRow(
+  run: ModelRun,
+  row: ModelRow,
+  key: Key,
+  len: number,
+  freed: FreedPages,
+): { readonly counts: TreeCounts; readonly end: ModelNode } {
+  const pages = Math.floor(len / run.config.page_size);
+  const tokens = Tokens.of(key);
+  if (pages > row.pageCount || pages * run.config.page_size > tokens.count)
+    fail("bad_effect", `${row.req} inserts ${len} tokens, more than its row or key has`);
+  const ids = Array.from(row.virtual.subarray(0, pages));
+  const rehomed = new Map<BandPages, number>();
+  let duplicates = 0;
+  const { end, added } = run.tree.insert(tokens, ids, (page, cached) => {
+    const own = ids[page]!; // one id a page
+    if (own === cached) return;
+    duplicates += 1;
+    row.virtual[page] = cached;
+    if (own === 0) return;
+    for (const band of run.arena.tokenBands) {
+      if (!band.isWindow || isHeld(run, band, cached) || !isHeld(run, band, own)) continue;
+      band.rename(own, cached);
+      rehomed.set(band, (rehomed.get(band) ?? 0) + 1);
+    }
+    takeVirtual(run, own, freed);
+  });
+  protect(run, row, end);
+  const counted = [...rehomed].map(([band, count]) => [band.name, count] as const);
+  return { counts: { new_pages: added, duplicates, rehomed: Object.fromEntries(counted) }, end };
+}
+
+/** The tree's part of a row and its lock move to the end of what was inserted; never back. */
+function protect(run: ModelRun, row: ModelRow, end: ModelNode): void {
+  const len = end.endPage * run.config.page_size;
+  if (len <= row.protected) return;
+  if (row.lock !== null) run.tree.unlock(row.lock);
+  row.lock = run.tree.lock(end, row.req);
+  row.protected = len;
+}
+
+function compareCounts(own: TreeCounts, answered: TreeCounts): void {
+  for (const field of ["new_pages", "duplicates"] as const) {
+    if (own[field] === answered[field]) continue;
+    const word = field === "new_pages" ? "new pages" : field;
+    fail("bad_effect", `the answer counts ${answered[field]} ${word}, there are ${own[field]}`);
+  }
+  for (const band of new Set([...Object.keys(own.rehomed), ...Object.keys(answered.rehomed)])) {
+    const [did, said] = [own.rehomed[band] ?? 0, answered.rehomed[band] ?? 0];
+    if (did !== said)
+      fail(
+        "bad_effect",
+        `the answer counts ${said} rehomed pages in ${band}, there are ${did}`,
+        band,
+      );
+  }
+}
