@@ -49,6 +49,7 @@ export interface RetiredWindow {
   readonly cursor: number; // tokens
   readonly floor: number | null; // tokens
   readonly freed: Extents;
+  readonly deferred?: Extents; // until the transfers that use them end
 }
 /** @public */
 export interface FlushedBand {

@@ -1,5 +1,11 @@
 // The state of one run that operations work on: the chain, the request rows, the open free group.
-import type { DirectConfig, EndedTransfers, FreedOk, OperationError } from "../base/operations.js";
+import type {
+  DirectConfig,
+  EndedTransfers,
+  Extents,
+  FreedOk,
+  OperationError,
+} from "../base/operations.js";
 import type { Band } from "./alloc/band.js";
 import { ChainAllocator } from "./alloc/chain.js";
 import type { ChainConfig } from "./config.js";
@@ -126,7 +132,9 @@ export class KvCore {
 
   /** Returns a virtual id, at once or at the group's end. */
   retireVirtual(virtual: number): void {
+    const { virtual: ids, steps } = this.chain;
     if (this.group !== null) {
+      ids.letGo(virtual, steps.clock);
       this.group.virtual.push(virtual);
       return;
     }
@@ -134,11 +142,12 @@ export class KvCore {
       !this.deferred.isEmpty &&
       this.tokenBands.some((band) => this.deferred.has(band, virtual))
     ) {
+      ids.letGo(virtual, steps.clock);
       this.deferred.virtual.add(virtual);
       this.#deferredLists.virtual.add(virtual);
       return;
     }
-    this.chain.virtual.retire(virtual);
+    ids.retire(virtual);
     this.lists.virtual.add(virtual);
   }
 
@@ -175,6 +184,11 @@ export class KvCore {
       ...(Object.keys(deferred).length > 0 ? { deferred } : {}),
       ...this.ended(),
     };
+  }
+
+  /** Pages of one band whose frees the operation deferred. */
+  deferredIn(band: Band): Extents {
+    return this.#deferredLists.bands[band.index]!.take();
   }
 
   /** `ended` of an answer: the transfers that the operation ended, with what they had held back; empty where none. */

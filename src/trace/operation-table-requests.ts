@@ -167,7 +167,15 @@ export const REQUEST_OPERATIONS: OperationGroup<
   "window.retire": operation("window.retire", {
     doc: "Frees the window pages that `len` computed tokens have left behind.",
     args: object({ req: REQ, len: TOKENS }),
-    ok: map("band", object({ cursor: TOKENS, floor: nullable(TOKENS), freed: EXTENTS })),
+    ok: map(
+      "band",
+      object({
+        cursor: TOKENS,
+        floor: nullable(TOKENS),
+        freed: EXTENTS,
+        deferred: optional(EXTENTS),
+      }),
+    ),
   }),
   "request.finish": operation("request.finish", {
     doc: "Ends a request: inserts it into the tree if asked, frees the rest, closes it.",

@@ -57,6 +57,12 @@ function reservedReach(band: Band): number {
   return reach;
 }
 
+/** How a take will go. @internal */
+export interface PricedPlan extends ChainPlan {
+  /** Served as the bands stand. Else relief comes first; its own plan may still be a `no_move`, once all is settled. */
+  readonly inPlace: boolean;
+}
+
 /** The allocator over all bands of one arena. @internal */
 export class ChainAllocator {
   readonly config: ChainConfig;
@@ -174,13 +180,13 @@ export class ChainAllocator {
 
   /** The plan by which a take of this demand would go, or the refusal that it meets: virtual ids, slot ids, index room,
    * bytes. `kind` names the question for the stages' agreement. */
-  price(demand: readonly number[], kind = "take"): ChainPlan | OperationError {
+  price(demand: readonly number[], kind = "take"): PricedPlan | OperationError {
     const priced = this.#price(demand);
     this.stages?.fold(kind, demand, "step" in priced);
     return priced;
   }
 
-  #price(demand: readonly number[]): ChainPlan | OperationError {
+  #price(demand: readonly number[]): PricedPlan | OperationError {
     const wanted = demand[this.owner.index]!;
     const ids = this.#freeIds(this.virtual, this.owner);
     if (wanted > ids) return { code: "refused_ids", need: wanted, free: ids };
@@ -191,26 +197,30 @@ export class ChainAllocator {
     }
     if (this.stages === null) return this.#planned(demand);
     if (!this.stages.fits(this.#live(), demand)) return this.#capacityRefusal(demand);
-    return this.#realised(demand);
+    const plan = this.#realised(demand);
+    return { ...plan, inPlace: plan.step === "no_move" };
   }
 
   /** In place, keeping out of bytes that a send still reads; else by relief. */
-  #planned(demand: readonly number[]): ChainPlan | OperationError {
+  #planned(demand: readonly number[]): PricedPlan | OperationError {
     const bands = this.snapshot();
     const inPlace =
       indexShortage(bands, demand) < 0
         ? planNoMove(bands, demand, this.fences.heldByTransfers())
         : null;
-    if (inPlace !== null) return inPlace;
+    if (inPlace !== null) return { ...inPlace, inPlace: true };
     // With nothing fixed counts alone decide: settling and absorbing take nothing away from a layout.
-    if (!holdsAnything(this.#context))
-      return firstPlan(bands, demand) ?? this.#capacityRefusal(demand);
+    if (!holdsAnything(this.#context)) {
+      const plan = firstPlan(bands, demand);
+      return plan === null ? this.#capacityRefusal(demand) : { ...plan, inPlace: false };
+    }
     const relief = planRelief(this.#context, demand);
     if (relief === null) return this.#capacityRefusal(demand);
-    if (!relief.movesTransfers) return relief.plan;
+    const plan = { ...relief.plan, inPlace: false };
+    if (!relief.movesTransfers) return plan;
     const { transfers } = this.ledger;
     const touched = touchedTransfers(this.bands, transfers, relief, demand, "zero");
-    return deadline(touched.map(({ transfer }) => transfer)) ?? relief.plan;
+    return deadline(touched.map(({ transfer }) => transfer)) ?? plan;
   }
 
   /** Free ids of a space; with stages those of the stage that has the fewest, since all hold the same. */
@@ -289,7 +299,7 @@ export class ChainAllocator {
   finalPlan(demand: readonly number[]): Relieved | OperationError {
     const priced = this.price(demand, "plan");
     if (!("step" in priced)) return priced;
-    if (priced.step === "no_move") return { plan: priced, moves: this.bands.map(() => 0) };
+    if (priced.inPlace) return { plan: priced, moves: this.bands.map(() => 0) };
     const relief = planRelief(this.#context, demand);
     assert(relief !== null, "chain.relief_keeps_the_plan");
     return { plan: relief.plan, moves: plannedMoves(this.#context, relief) };
@@ -313,8 +323,8 @@ export class ChainAllocator {
    * @param consumer - who writes the pages next: `zero` for tokens (of states then a copy or a reset), a host load, a
    * peer. A host load's pages are not zeroed: the copy overwrites them whole.
    */
-  take(demand: readonly number[], plan: ChainPlan, consumer: Consumer = "zero"): Taken {
-    const { step, spans } = plan.step === "no_move" ? plan : this.#relief(demand, consumer).plan;
+  take(demand: readonly number[], plan: PricedPlan, consumer: Consumer = "zero"): Taken {
+    const { step, spans } = plan.inPlace ? plan : this.#relief(demand, consumer).plan;
     const pages: number[][] = [];
     for (const band of this.bands) {
       const wanted = demand[band.index]!;
@@ -335,8 +345,8 @@ export class ChainAllocator {
   }
 
   /** Makes room as a take of this demand would, without taking. */
-  relieve(demand: readonly number[], plan: ChainPlan): Relieved {
-    if (plan.step === "no_move") return { plan, moves: this.bands.map(() => 0) };
+  relieve(demand: readonly number[], plan: PricedPlan): Relieved {
+    if (plan.inPlace) return { plan, moves: this.bands.map(() => 0) };
     return this.#relief(demand, "zero");
   }
 

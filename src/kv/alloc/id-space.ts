@@ -14,6 +14,8 @@ export class IdSpace {
   // In blocks made on first use: one long array would be copied again and again while ids are used for the first time.
   readonly #holders: (Request | undefined)[][] = [];
   readonly position: Int32Array; // page index in its row, or index in its purpose's list
+  /** Operation in which its row let go of an id that still is not free: a forward launched later does not use it. */
+  readonly #letGoAt = new Map<number, number>();
 
   constructor(first: number, count: number, digestField: number) {
     this.first = first;
@@ -44,7 +46,16 @@ export class IdSpace {
   holder(id: number): Request | undefined {
     return this.#holders[id >> BLOCK_BITS]?.[id & BLOCK_MASK];
   }
+  /** Notes that no row names an id any more, though its pages wait to be freed. */
+  letGo(id: number, clock: number): void {
+    if (!this.#letGoAt.has(id)) this.#letGoAt.set(id, clock);
+  }
+  /** Whether no row named the id when operation `clock` began. */
+  wasLetGo(id: number, clock: number): boolean {
+    return this.#letGoAt.size > 0 && (this.#letGoAt.get(id) ?? clock) < clock;
+  }
   retire(id: number): void {
+    if (this.#letGoAt.size > 0) this.#letGoAt.delete(id);
     this.#hold(id, undefined);
     this.free.push(id);
   }

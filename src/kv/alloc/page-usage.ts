@@ -48,6 +48,7 @@ export class PageUsage {
 
   #usesTokens(step: ForwardStep, band: Band, virtual: number, use: "reads" | "writes"): boolean {
     if (virtual === 0) return false; // reserved for a load, in no row yet
+    if (this.#virtual.wasLetGo(virtual, step.launch)) return false;
     const position = this.#virtual.position[virtual]!;
     const size = band.plan.unitsPerPage;
     const first = position * size;

@@ -144,7 +144,9 @@ function retire(core: KvCore, request: Request, band: Band, computed: number): R
     if (virtual > 0 && core.isWindowBound(band, virtual)) core.freeBandPage(band, virtual);
   }
   core.requests.setCursor(request, band.index, next);
-  return { cursor: next, floor, freed: core.lists.bands[band.index]!.take() };
+  const freed = core.lists.bands[band.index]!.take();
+  const deferred = core.deferredIn(band);
+  return { cursor: next, floor, freed, ...(deferred.length > 0 ? { deferred } : {}) };
 }
 
 /** Token position whose window must stay for the latest checkpoint, or null where no floor applies. */
