@@ -4,6 +4,7 @@ import { nearestWord } from "../base/nearest.js";
 import type { Answer, DigestDepth, Domain, Operation, RunConfig } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import type { AdapterFailure, AdapterInfo, RunOpening } from "./adapter.js";
+import { DEPTH_MAX, isTooDeep } from "./nesting.js";
 
 /** The protocol's version in both hellos. @public */
 export const PROTOCOL_VERSION = 1;
@@ -258,6 +259,7 @@ function parseOperation(value: Fields): Request | Mistake {
 
 // The parsed object, or what is wrong with the line.
 function parseObject(line: string): Fields | string {
+  if (isTooDeep(line)) return `nested deeper than ${DEPTH_MAX} levels: ${quoteLine(line)}`;
   let value: unknown;
   try {
     value = JSON.parse(line);

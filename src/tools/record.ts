@@ -10,8 +10,11 @@ import type {
   RunConfig,
 } from "../base/operations.js";
 import { deriveConfig, isModelConfig } from "../kv/build.js";
+import { answerProblemOf } from "../trace/check.js";
 import { bandsOf, missingComponents } from "../trace/digest-rules.js";
 import { producerBlock } from "../trace/header.js";
+import { runWords } from "../trace/run-words.js";
+import type { RunWords } from "../trace/run-words.js";
 import type { TraceWriter } from "../trace/writer.js";
 import type { Workload } from "../workload/workload.js";
 import { Candidate, givesDepth } from "./candidate.js";
@@ -30,6 +33,7 @@ export interface RecordOptions extends ToolControl {
   readonly digestDepth: DigestDepth | null;
   readonly stateEvery?: number; // a full state after every N-th operation
   readonly intentFirst?: boolean; // a `call` line, flushed, before each call
+  readonly checksAnswers?: boolean; // foreign code: an answer that the format does not know breaks a promise
 }
 
 /** Whether a serving workload dropped every request, so that a run with it shows nothing. @public */
@@ -53,6 +57,7 @@ class Recording {
   readonly #pulse: Pulse;
   readonly #counters = new Map<string, number>();
   #depth: DigestDepth | null = null; // of the run at hand
+  #words: RunWords | null = null; // likewise
   #hasComponents = false; // its boot was not refused
   #refusals = 0;
   #states = 0;
@@ -105,16 +110,15 @@ class Recording {
     const depth = this.#depthOf(adapter, digestDepth);
     this.#depth = depth;
     await this.#candidate.open({ run, domain: "kv", config, digestDepth: depth });
-    writer.run({
-      ...{ run, domain: "kv", config, source, digest_depth: depth },
-      ...derivedOf(config),
-    });
+    const derived = derivedOf(config);
+    this.#words = runWords("kv", config, derived.derived);
+    writer.run({ ...{ run, domain: "kv", config, source, digest_depth: depth }, ...derived });
     const count = await this.#operations(workload, adapter);
     if (count === null) return;
     const { digest, failure } = await this.#candidate.close();
     const isLacking = depth !== null && this.#hasComponents && digest === null;
-    const broken = failure ?? (isLacking ? NO_END_DIGEST : null);
-    if (broken !== null) this.#fail(run, Math.max(0, count - 1), "after", broken);
+    const fault = failure ?? (isLacking ? NO_END_DIGEST : null);
+    if (fault !== null) this.#fail(run, Math.max(0, count - 1), "after", fault);
     else writer.end(run, count, depth === null ? null : digest);
   }
 
@@ -138,9 +142,9 @@ class Recording {
       }
       const { answers, failure } = await adapter.apply([step.operation]);
       const given = answers[0];
-      const broken = failure ?? this.#brokenPromise(step.operation, given);
-      if (given === undefined || broken !== null) {
-        this.#fail(workload.run, n, "at", broken ?? NO_ANSWER);
+      const fault = failure ?? this.#brokenPromise(step.operation, given);
+      if (given === undefined || fault !== null) {
+        this.#fail(workload.run, n, "at", fault ?? NO_ANSWER);
         return null;
       }
       this.#write(workload.run, n, step.operation, given);
@@ -165,15 +169,21 @@ class Recording {
     this.#options.writer.op(n, operation, told);
   }
 
-  // An implementation that gives digests gives all of them at boot: without one of them nobody could read the others.
-  #brokenPromise(operation: Operation, answer: Answer | undefined): AdapterFailure | null {
-    if (operation.op !== "boot" || answer?.ok === undefined) return null;
+  // What a reader of the trace would refuse, so that no recording holds it. An implementation that gives digests gives
+  // all of them at boot: without one of them nobody could read the others.
+  #brokenPromise({ op }: Operation, answer: Answer | undefined): AdapterFailure | null {
+    if (answer === undefined) return null;
+    if (this.#options.checksAnswers === true) {
+      const problem = answerProblemOf(op, answer, this.#words);
+      if (problem !== null) return broken(`the answer at ${problem.path}: ${problem.message}`);
+    }
+    if (op !== "boot" || answer.ok === undefined) return null;
     this.#hasComponents = true;
     if (this.#depth === null) return null;
     const missing = missingComponents(bandsOf(answer.ok as object), answer.digest);
     if (missing.length === 0) return null;
-    const message = `operation 0 lists no digest of ${missing.join(", ")}, though digests of depth ${this.#depth} were asked for`;
-    return { kind: "protocol", message };
+    const what = `operation 0 lists no digest of ${missing.join(", ")}`;
+    return broken(`${what}, though digests of depth ${this.#depth} were asked for`);
   }
 
   #isStateDue(n: number): boolean {
@@ -212,8 +222,9 @@ function answerWithout({ digest: _digest, ...bare }: Answer): Answer {
   return bare;
 }
 
-const NO_ANSWER: AdapterFailure = { kind: "protocol", message: "gave no answer" };
-const NO_END_DIGEST: AdapterFailure = {
-  kind: "protocol",
-  message: "gave no digest at the end of a run with digests",
-};
+function broken(message: string): AdapterFailure {
+  return { kind: "protocol", message };
+}
+
+const NO_ANSWER = broken("gave no answer");
+const NO_END_DIGEST = broken("gave no digest at the end of a run with digests");

@@ -40,6 +40,7 @@ describe("a broken promise at operation k", () => {
     ["both", "protocol", /^both "ok" and "err" for operation \d+$/],
     ["neither", "protocol", /^neither "ok" nor "err" for operation \d+$/],
     ["unknown-key", "protocol", /^unknown key "efects" in the answer to operation \d+$/],
+    ["deep", "protocol", /^nested deeper than 64 levels: /],
     ["wrong-message", "protocol", /^answered operation \d+ with "opened"$/],
     ["own-fail", "invariant", /^two pages overlap$/],
   ];

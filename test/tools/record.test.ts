@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { InProcessAdapter } from "../../src/adapter/in-process.js";
+import type { Answer } from "../../src/base/operations.js";
 import { PLAIN } from "../../src/report/palette.js";
 import { recordText } from "../../src/report/record-text.js";
 import { record } from "../../src/tools/record.js";
@@ -150,6 +151,27 @@ test("a recording never holds what a reader refuses: digests are whole, or the r
   });
   expect(last.failure).toMatchObject({ n: last.operations - 1, place: "after" });
   expect(last.failure?.failure.kind).toBe("protocol");
+});
+
+test("an answer of foreign code that the format does not know fails the recording there", async () => {
+  const wrong: readonly (readonly [string, (answer: Answer) => Answer])[] = [
+    ["/ok/more", ({ ok }) => ({ ok: { ...ok, more: 1 } as unknown as Answer["ok"] & object })],
+    ["/err/code", () => ({ err: { code: "refused_backing" } })],
+    ["/fx/0/1", (answer) => ({ ...answer, fx: [["zero", "fulll", [[1, 1]]]] })],
+  ];
+  for (const [place, make] of wrong) {
+    const path = freshPath();
+    const writer = createTraceWriter(path);
+    const start = async (): Promise<FaultyAdapter> => new FaultyAdapter(at(5, make));
+    const result = await recordWith({ writer, start, checksAnswers: true });
+    expect(result).toMatchObject({ operations: 5, failure: { n: 5, place: "at" } });
+    expect(result.failure?.failure).toMatchObject({
+      kind: "protocol",
+      message: expect.stringContaining(`the answer at ${place}: `),
+    });
+    const read = await validateTrace(writer.commitPartial()!, { acceptTruncated: true });
+    expect(read.operations).toBe(5);
+  }
 });
 
 test("digests that were not asked for are not recorded", async () => {

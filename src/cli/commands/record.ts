@@ -106,6 +106,7 @@ async function recordTrace(
       note: flags.note ?? null,
       digestDepth: flags.digest === "none" ? null : flags.digest,
       intentFirst: isCrashSafe,
+      checksAnswers: isForeign(flags.impl),
       ...(flags.state === undefined ? {} : { stateEvery: flags.state }),
       signal: session.signal,
       onProgress: progressOf(session, "recorded"),
