@@ -22,7 +22,9 @@ import {
   type ChainPlan,
   firstPlan,
   indexShortage,
+  planFlushEnds,
   planNoMove,
+  planRelayout,
 } from "./pricing.js";
 import {
   holdsAnything,
@@ -33,6 +35,7 @@ import {
   relieve,
 } from "./relief.js";
 import { EffectScope, type NetworkTransfer } from "./signals.js";
+import { SnapshotMemo } from "./snapshot.js";
 import { firstWriter, touchedTransfers } from "./touched.js";
 import { StageCapacity } from "./stage-capacity.js";
 
@@ -47,14 +50,6 @@ function deadline(transfers: readonly NetworkTransfer[]): OperationError | null 
   return stalled.length === 0
     ? null
     : { code: "deadline", transfers: stalled.map(({ name }) => name) };
-}
-
-/** `pinned` of a band whose only fixed pages are reservations. */
-function reservedReach(band: Band): number {
-  if (!(band instanceof EndBand)) return 1;
-  let reach = 0;
-  for (const page of band.fixed) reach = Math.max(reach, band.distanceOf(page) + 1);
-  return reach;
 }
 
 /** How a take will go. @internal */
@@ -83,8 +78,7 @@ export class ChainAllocator {
   moveEpoch: number; // `move` effects so far
   /** Set by `stages.install`: from then on every question is asked of all stages. */
   stages: StageCapacity | null = null;
-  readonly #snapshot: BandSnapshot[];
-  readonly #snapshotEpochs: number[];
+  readonly #snapshot: SnapshotMemo;
   readonly #context: ReliefContext;
 
   /** @param before - the chain that a resize replaces: its forwards, fences and move epoch go on */
@@ -118,20 +112,7 @@ export class ChainAllocator {
     this.owner = this.bands[plans.indexOf(ownerPlan)]!;
     this.stateBand = statePlan ? this.bands[plans.indexOf(statePlan)]! : null;
     this.usage = new PageUsage(this.steps, this.virtual, this.slots);
-    this.#snapshot = this.bands.map((band) => ({
-      grow: band.plan.grow,
-      pageBytes: band.plan.page_bytes,
-      pages: band.plan.pages,
-      firstPage: band.plan.first_page,
-      live: 0,
-      free: 0,
-      vacated: 0,
-      spanFirst: 0,
-      spanCount: 0,
-      pinned: 0,
-      kept: 0,
-    }));
-    this.#snapshotEpochs = this.bands.map(() => -1);
+    this.#snapshot = new SnapshotMemo(this.bands);
     this.#context = {
       bands: this.bands,
       steps: this.steps,
@@ -153,19 +134,7 @@ export class ChainAllocator {
 
   /** The bands as pricing sees them; a band is read again only after its epoch moved. */
   snapshot(): readonly BandSnapshot[] {
-    for (let index = 0; index < this.bands.length; index++) {
-      const band = this.bands[index]!; // index is in range
-      if (this.#snapshotEpochs[index] === band.epoch) continue;
-      this.#snapshotEpochs[index] = band.epoch;
-      const snapshot = this.#snapshot[index]!; // one a band
-      snapshot.live = band.live;
-      snapshot.free = band.holes.length + band.pendingPages;
-      snapshot.vacated = band.vacated.length;
-      snapshot.spanFirst = band.spanFirst;
-      snapshot.spanCount = band.spanCount;
-      snapshot.pinned = band.fixed.size === 0 ? 0 : reservedReach(band);
-    }
-    return this.#snapshot;
+    return this.#snapshot.read();
   }
 
   /** A demand as numbers by band index. */
@@ -204,14 +173,12 @@ export class ChainAllocator {
   /** In place, keeping out of bytes that a send still reads; else by relief. */
   #planned(demand: readonly number[]): PricedPlan | OperationError {
     const bands = this.snapshot();
-    const inPlace =
-      indexShortage(bands, demand) < 0
-        ? planNoMove(bands, demand, this.fences.heldByTransfers())
-        : null;
-    if (inPlace !== null) return { ...inPlace, inPlace: true };
+    if (indexShortage(bands, demand) >= 0) return this.#capacityRefusal(demand);
+    const inPlace = planNoMove(bands, demand, this.fences.heldByTransfers());
+    if (inPlace !== null) return { step: inPlace.step, spans: inPlace.spans, inPlace: true };
     // With nothing fixed counts alone decide: settling and absorbing take nothing away from a layout.
     if (!holdsAnything(this.#context)) {
-      const plan = firstPlan(bands, demand);
+      const plan = planFlushEnds(bands, demand) ?? planRelayout(bands, demand);
       return plan === null ? this.#capacityRefusal(demand) : { ...plan, inPlace: false };
     }
     const relief = planRelief(this.#context, demand);
