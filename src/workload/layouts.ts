@@ -1,5 +1,10 @@
 // Layouts by name: which sub-pools share the arena. The names stand in run ids and on the command line.
-import type { DirectConfig, SubPoolConfig } from "../base/operations.js";
+import type {
+  CheckpointConfig,
+  DirectConfig,
+  StageConfig,
+  SubPoolConfig,
+} from "../base/operations.js";
 import type { Prng } from "../base/prng.js";
 
 /** The layouts the generator draws geometries for. @public */
@@ -78,6 +83,74 @@ export function layoutConfig(
     move_cap: prng.pick(ranges.moveCaps),
     prefix_sharing: windows > 0 && prng.chance(1, 3),
   };
+}
+
+/** Which further parts a drawn configuration has. Percents are of the runs that can have the part. @internal */
+export interface FeatureRanges {
+  readonly sharingPercent: number;
+  readonly checkpointPercent: number; // where states are shared
+  readonly hostPercent: number;
+  readonly hostPages: readonly [number, number]; // of the full band; the other bands have a share of their own
+}
+
+/**
+ * The same configuration with prefix sharing, checkpoints of any strategy, host pools, an order of eviction and
+ * invariants at level 2, each as drawn. @internal
+ */
+export function withFeatures(
+  config: DirectConfig,
+  features: FeatureRanges,
+  prng: Prng,
+): DirectConfig {
+  const windows = config.sub_pools.filter((pool) => pool.window !== undefined);
+  const hasState = config.sub_pools.some((pool) => pool.kind === "state");
+  const prefix_sharing = prng.chance(features.sharingPercent, 100);
+  const isCheckpointing = prng.chance(features.checkpointPercent, 100);
+  const checkpoint = drawCheckpoint(config.page_size, prng);
+  const hasHost = prng.chance(features.hostPercent, 100);
+  const host = drawHost(config, features, prng);
+  const isJoint = prng.chance(1, 2);
+  const primary = prng.chance(1, 3) && windows.length > 0 ? prng.pick(windows).name : null;
+  return {
+    ...config,
+    prefix_sharing,
+    ...(prefix_sharing && hasState && isCheckpointing ? { checkpoint } : {}),
+    ...(hasHost ? { host } : {}),
+    invariants: prng.chance(1, 3) ? 2 : 1,
+    ...(prefix_sharing && isJoint ? { eviction: "joint_lru" } : {}),
+    ...(prefix_sharing && primary !== null ? { primary_window: primary } : {}),
+  };
+}
+
+function drawCheckpoint(pageSize: number, prng: Prng): CheckpointConfig {
+  const strategy = prng.pick(["no_buffer", "extra_buffer", "extra_buffer_lazy"] as const);
+  const pages = prng.between(1, 4);
+  // Mostly whole pages; else the grid is longer than the interval.
+  const interval = prng.chance(3, 4) ? pages * pageSize : prng.between(1, pages * pageSize);
+  return { strategy, interval };
+}
+
+function drawHost(
+  config: DirectConfig,
+  { hostPages }: FeatureRanges,
+  prng: Prng,
+): Record<string, number> {
+  const host: Record<string, number> = {};
+  for (const { name, kind } of config.sub_pools) {
+    const pages = prng.between(...hostPages);
+    host[name] = kind === "state" ? Math.ceil(pages / 4) : pages;
+  }
+  return host;
+}
+
+/** Another pipeline stage: the same sub-pools with other unit bytes on another arena. @internal */
+export function otherStage(config: DirectConfig, prng: Prng): StageConfig {
+  const sub_pools = config.sub_pools.map((pool) => ({
+    ...pool,
+    unit_bytes: pool.unit_bytes * prng.between(1, 3),
+  }));
+  const more = prng.below(1 + Math.floor(config.arena_bytes / 4));
+  return { arena_bytes: config.arena_bytes * prng.between(1, 3) + more, sub_pools };
 }
 
 function drawWindows(count: number, pageSize: number, prng: Prng): number[] {

@@ -1,9 +1,16 @@
 // Draws that legal and illegal operations share: how much to ask for, of whom, which part of a row.
-import type { Demand } from "../base/operations.js";
+import type { Demand, KvOperation, KvOperationName } from "../base/operations.js";
 import type { Prng } from "../base/prng.js";
 import { NameSource } from "./names.js";
-import type { ModelRequest, SeededModel } from "./seeded-model.js";
+import { KeySource } from "./seeded-keys.js";
+import type { SeededModel } from "./seeded-model.js";
 import type { WeightProfile } from "./seeded-profiles.js";
+import type { ModelRequest } from "./seeded-rows.js";
+
+/** Builds a legal operation of one kind, or null where the run has nothing to use it on. @internal */
+export type Builder = (draws: SeededDraws) => KvOperation | null;
+/** Builders of one group of kinds. @internal */
+export type Builders = Readonly<Partial<Record<KvOperationName, Builder>>>;
 
 /** A run of pages of one row, half open. @internal */
 export interface PageRun {
@@ -16,6 +23,12 @@ export class SeededDraws {
   readonly model: SeededModel;
   readonly prng: Prng;
   readonly profile: WeightProfile;
+  readonly keys: KeySource;
+  mayFail = true; // whether enough operations are left for what a failure makes necessary
+  readonly copyNames = new NameSource("c");
+  readonly loadNames = new NameSource("l");
+  readonly transferNames = new NameSource("t");
+  readonly writerNames = new NameSource("w");
   readonly #requestNames = new NameSource("r");
   readonly #forwardNames = new NameSource("f");
 
@@ -23,6 +36,7 @@ export class SeededDraws {
     this.model = model;
     this.prng = prng;
     this.profile = profile;
+    this.keys = new KeySource(model.pageSize, model.config.row_tokens);
   }
 
   /** Names for requests to be opened: some of them were open before. */
@@ -45,6 +59,13 @@ export class SeededDraws {
     return list.length === 0 ? undefined : this.prng.pick(list);
   }
 
+  /** Any open request that passes and whose row nothing outside needs as it is: no load before its copy, no transfer
+   * before its publication. */
+  loose(passes: (request: ModelRequest) => boolean = () => true): ModelRequest | undefined {
+    const { host, net } = this.model;
+    return this.request((each) => passes(each) && !host.reserves(each) && !net.holds(each.name));
+  }
+
   /** One to `most` different open requests that pass, in the order in which they were opened. */
   requests(most: number, passes: (request: ModelRequest) => boolean): ModelRequest[] {
     const list = [...this.model.requests.values()].filter(passes);
@@ -59,6 +80,11 @@ export class SeededDraws {
       if (wanted === 0) break;
     }
     return chosen;
+  }
+
+  /** Whether the run's profile uses tree, host, transfers and checkpoints, as far as its configuration has them. */
+  get isWhole(): boolean {
+    return this.profile.features !== undefined;
   }
 
   /** How many units of `bytes` each to ask for: few, nearly all that are free, or more than that. At least 1. */

@@ -1,16 +1,18 @@
 // Operations that break one contract on purpose, each with the rule that must answer. A builder answers null where
 // the run gives no occasion.
 import type { InvalidRule, KvOperation, KvOperationName } from "../base/operations.js";
-import type { SeededDraws } from "./seeded-draws.js";
+import type { Builder, SeededDraws } from "./seeded-draws.js";
 import { isInAnyWindow, wholePages } from "./seeded-draws.js";
+import { isAnswered } from "./seeded-answered.js";
+import { FURTHER_RULES, FURTHER_TAKES } from "./seeded-illegal-further.js";
 import { legalOperation } from "./seeded-legal.js";
+import { holdsNothing, protectedPages } from "./seeded-rows.js";
 
 /** @internal */
 export interface BrokenOperation {
   readonly operation: KvOperation;
   readonly rule: InvalidRule;
 }
-type Builder = (draws: SeededDraws) => KvOperation | null;
 
 function unknownRequest(draws: SeededDraws): KvOperation | null {
   const { model, prng } = draws;
@@ -36,7 +38,7 @@ function unknownRequest(draws: SeededDraws): KvOperation | null {
 }
 
 function rowInUse(draws: SeededDraws): KvOperation | null {
-  const holder = draws.request((each) => !draws.model.isEmpty(each));
+  const holder = draws.request((each) => !holdsNothing(each));
   if (holder === undefined) return null;
   if (draws.prng.chance(1, 2)) return { op: "row.free", args: { req: holder.name } };
   return { op: "row.alloc", args: { reqs: [holder.name] } };
@@ -98,7 +100,7 @@ function freeSplitsPage(draws: SeededDraws): KvOperation | null {
 /** A full free of pages that some window still holds. */
 function windowSegmentReleased(draws: SeededDraws): KvOperation | null {
   const { pageSize } = draws.model;
-  const request = draws.request((each) => each.full.length > 1);
+  const request = draws.loose((each) => each.full.length > 1);
   if (request === undefined) return null;
   const end = wholePages(request, pageSize);
   const run = draws.pageRun(
@@ -114,11 +116,13 @@ function windowSegmentReleased(draws: SeededDraws): KvOperation | null {
 function windowSegmentBound(draws: SeededDraws): KvOperation | null {
   const { model } = draws;
   const window = model.windows[0];
-  const request = draws.request((each) => each.full.length > 1);
+  const request = draws.loose((each) => each.full.length > 1);
   if (window === undefined || request === undefined) return null;
   const end = wholePages(request, model.pageSize);
   const has = (page: number): boolean =>
-    request.full[page] === true && request.windows[0]?.[page] === false;
+    page >= protectedPages(request) &&
+    request.full[page] === true &&
+    request.windows[0]?.[page] === false;
   const run = draws.pageRun(end, has);
   if (run === undefined) return null;
   const args = { req: request.name, from: run.from * model.pageSize, to: run.to * model.pageSize };
@@ -142,6 +146,7 @@ function takeWhileOpen(draws: SeededDraws): KvOperation | null {
     "chain.relieve",
   ];
   kinds.push("state.alloc", "state.free", "group.end", "request.retract", "request.finish");
+  if (draws.isWhole) kinds.push(...FURTHER_TAKES);
   return legalOperation(draws.prng.pick(kinds), draws);
 }
 
@@ -214,8 +219,10 @@ const WHEN_OPEN: readonly (readonly [InvalidRule, Builder])[] = [
 
 /** An operation that must be answered `invalid`, null where this draw finds no occasion. @internal */
 export function illegalOperation(draws: SeededDraws): BrokenOperation | null {
-  const list = draws.model.openForward === undefined ? WHEN_CLOSED : WHEN_OPEN;
-  const [rule, build] = draws.prng.pick(list);
+  const isClosed = draws.model.openForward === undefined;
+  const list = isClosed ? WHEN_CLOSED : WHEN_OPEN;
+  const isFurther = draws.isWhole && isClosed && draws.prng.chance(1, 2);
+  const [rule, build] = draws.prng.pick(isFurther ? FURTHER_RULES : list);
   const operation = build(draws);
-  return operation === null ? null : { operation, rule };
+  return operation === null || !isAnswered(operation) ? null : { operation, rule };
 }

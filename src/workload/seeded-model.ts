@@ -1,25 +1,28 @@
-// What the seeded workload knows of a run: requests, lengths, cursors, slots, forwards in launch order. It is updated
-// from answers alone, and a refusal leaves it as it is. It knows no places: which pages they are is nobody's business
-// here.
+// What the seeded workload knows of a run: requests, lengths, cursors, slots, forwards in launch order, and the books of
+// tree, host and transfers. It is updated from answers alone, and a refusal leaves it as it is. It knows no places:
+// which pages they are is nobody's business here.
 import type {
   Answer,
   DirectConfig,
   Operation,
   OperationOf,
-  StatePurpose,
   RetiredWindow,
 } from "../base/operations.js";
 import { sinkBytes } from "./layouts.js";
+import { SeededBytes } from "./seeded-bytes.js";
+import { HostBooks } from "./seeded-host-books.js";
+import { NetBooks } from "./seeded-net-books.js";
+import {
+  addSlots,
+  dropSlots,
+  emptyRequest,
+  extendRow,
+  type ModelRequest,
+  shortenRow,
+  unbindPages,
+} from "./seeded-rows.js";
+import { TreeBooks } from "./seeded-tree-books.js";
 
-/** A page row's residency and lengths. @internal */
-export interface ModelRequest {
-  readonly name: string;
-  allocated: number; // tokens
-  readonly full: boolean[]; // per page of the row: bound in the full band
-  readonly windows: boolean[][]; // per window band, per page
-  readonly cursors: number[]; // tokens, per window band
-  readonly slots: Map<StatePurpose, number>; // slots held per purpose, none = absent
-}
 /** @internal */
 export interface ModelForward {
   readonly name: string;
@@ -40,14 +43,18 @@ export class SeededModel {
   readonly state: string | null;
   readonly tokenBands: readonly string[]; // chain order, full last
   readonly pageBytes: ReadonlyMap<string, number>;
+  readonly bytes: SeededBytes;
   readonly requests = new Map<string, ModelRequest>();
   readonly closedNames: string[] = []; // no longer open, or their opening was refused
   readonly forwards: ModelForward[] = []; // launched and not processed, launch order
   readonly doneForwards: string[] = []; // processed
+  readonly tree: TreeBooks;
+  readonly host: HostBooks;
+  readonly net = new NetBooks();
   isGroupOpen = false;
-  #usedBytes = 0; // bytes of bound pages and held slots, those waiting in a group included
-  #groupedBytes = 0;
-  readonly usableBytes: number; // the arena without the sink
+  hasStages = false;
+  digests = 0; // agreement digests so far
+  hasTaken = false; // whether anything was ever taken since boot
 
   constructor(config: DirectConfig) {
     this.config = config;
@@ -64,17 +71,27 @@ export class SeededModel {
         pool.kind === "state" ? pool.unit_bytes : pool.unit_bytes * config.page_size,
       ]),
     );
-    this.usableBytes = config.arena_bytes - sinkBytes(pools, config.page_size);
+    const usable = config.arena_bytes - sinkBytes(pools, config.page_size);
+    this.bytes = new SeededBytes(this.pageBytes, this.state, usable);
+    this.tree = new TreeBooks(this);
+    this.host = new HostBooks(this);
   }
 
   /** Bytes that no page or slot holds; an estimate, since grids do not align. */
   get freeBytes(): number {
-    return Math.max(0, this.usableBytes - this.#usedBytes);
+    return this.bytes.free;
+  }
+  get usableBytes(): number {
+    return this.bytes.usable;
   }
   /** The forward that was launched and not recorded, where that opens something. */
   get openForward(): ModelForward | undefined {
-    if (this.config.overlap !== true) return undefined;
+    if (this.config.overlap !== true && !this.hasStages) return undefined;
     return this.forwards.find((forward) => !forward.recorded && !forward.prebuilt);
+  }
+  /** Whether forwards are recorded. */
+  get records(): boolean {
+    return this.config.overlap === true || this.hasStages;
   }
   bytesOf(band: string): number {
     return this.pageBytes.get(band) ?? 0;
@@ -89,11 +106,6 @@ export class SeededModel {
   pagesOf(tokens: number): number {
     return Math.ceil(tokens / this.pageSize);
   }
-  isEmpty(request: ModelRequest): boolean {
-    const isBound =
-      request.full.includes(true) || request.windows.some((pages) => pages.includes(true));
-    return !isBound && request.slots.size === 0;
-  }
 
   /** Learns what an operation did. */
   learn(operation: Operation, answer: Answer): void {
@@ -101,27 +113,50 @@ export class SeededModel {
       if (operation.op === "row.alloc") this.#refuseNames(operation.args.reqs);
       return;
     }
+    this.bytes.learn(operation, answer);
+    this.hasTaken ||= !this.bytes.isEmpty;
+    // The books look at requests as they were before the operation.
+    this.tree.learn(operation, answer);
+    this.host.learn(operation, answer);
+    this.net.learn(operation, answer);
+    this.#learnRequests(operation, answer);
+    this.#learnSchedule(operation);
+  }
+
+  #learnRequests(operation: Operation, answer: Answer): void {
     switch (operation.op) {
       case "row.alloc":
-        for (const name of operation.args.reqs) this.#open(name);
+        for (const name of operation.args.reqs) this.open(name);
         break;
       case "row.free":
       case "request.finish":
       case "request.retract":
-        this.#close(operation.args.req);
+        if (this.requests.delete(operation.args.req)) this.closedNames.push(operation.args.req);
         break;
-      case "state.alloc":
-        this.#addSlots(operation.args.req, operation.args.purpose, operation.args.count);
+      case "state.alloc": {
+        const request = this.requests.get(operation.args.req);
+        if (request !== undefined && this.state !== null)
+          addSlots(request, operation.args.purpose, operation.args.count);
         break;
-      case "state.free":
-        this.#dropSlots(this.requests.get(operation.args.req), operation.args.purpose);
+      }
+      case "state.free": {
+        const request = this.requests.get(operation.args.req);
+        if (request !== undefined) dropSlots(request, operation.args.purpose);
         break;
+      }
       case "tokens.extend":
-        for (const entry of operation.args.batch) this.#extend(entry.req, entry.to, entry.tail);
+        for (const { req, to, tail } of operation.args.batch) this.#extend(req, to, tail);
         break;
       case "tokens.decode":
-        for (const entry of operation.args.batch) this.#extend(entry.req, entry.len, undefined);
+        for (const { req, len } of operation.args.batch) this.#extend(req, len, undefined);
         break;
+      case "net.receive": {
+        const { req, to, tail, state } = operation.args;
+        this.#extend(req, to, tail);
+        const request = this.requests.get(req);
+        if (request !== undefined) addSlots(request, "main", state ?? 0);
+        break;
+      }
       case "tokens.free":
         this.#freeTokens(operation);
         break;
@@ -129,7 +164,6 @@ export class SeededModel {
         this.#retire(operation.args.req, answer.ok as Readonly<Record<string, RetiredWindow>>);
         break;
       default:
-        this.#learnSchedule(operation);
     }
   }
 
@@ -140,8 +174,6 @@ export class SeededModel {
         break;
       case "group.end":
         this.isGroupOpen = false;
-        this.#usedBytes -= this.#groupedBytes;
-        this.#groupedBytes = 0;
         break;
       case "forward.launch":
         this.forwards.push({
@@ -149,6 +181,10 @@ export class SeededModel {
           prebuilt: operation.args.mode === "prebuilt",
           recorded: false,
         });
+        for (const { req, track } of operation.args.batch) {
+          const request = this.requests.get(req);
+          if (request !== undefined && track !== undefined) request.tracked = track;
+        }
         break;
       case "forward.record":
         for (const forward of this.forwards) {
@@ -161,6 +197,12 @@ export class SeededModel {
         this.doneForwards.push(operation.args.step);
         break;
       }
+      case "stages.digest":
+        this.digests += 1;
+        break;
+      case "stages.install":
+        this.hasStages = true;
+        break;
       default:
     }
   }
@@ -171,66 +213,18 @@ export class SeededModel {
     }
   }
 
-  #open(name: string): void {
+  /** Opens a request with an empty row. */
+  open(name: string): ModelRequest {
     const closed = this.closedNames.indexOf(name);
     if (closed >= 0) this.closedNames.splice(closed, 1);
-    this.requests.set(name, {
-      name,
-      allocated: 0,
-      full: [],
-      windows: this.windows.map(() => []),
-      cursors: this.windows.map(() => 0),
-      slots: new Map(),
-    });
-  }
-
-  #close(name: string): void {
-    const request = this.requests.get(name);
-    if (request === undefined) return;
-    this.#unbind(
-      request,
-      0,
-      request.full.length,
-      true,
-      this.windows.map((_, index) => index),
-    );
-    for (const purpose of [...request.slots.keys()]) this.#dropSlots(request, purpose);
-    this.requests.delete(name);
-    this.closedNames.push(name);
-  }
-
-  #addSlots(name: string, purpose: StatePurpose, count: number): void {
-    const request = this.requests.get(name);
-    if (request === undefined || this.state === null) return;
-    request.slots.set(purpose, (request.slots.get(purpose) ?? 0) + count);
-    this.#usedBytes += count * this.bytesOf(this.state);
-  }
-
-  #dropSlots(request: ModelRequest | undefined, purpose: StatePurpose): void {
-    const count = request?.slots.get(purpose) ?? 0;
-    request?.slots.delete(purpose);
-    if (this.state !== null) this.#release(count * this.bytesOf(this.state));
+    const request = emptyRequest(name, this.pageSize, this.windows.length);
+    this.requests.set(name, request);
+    return request;
   }
 
   #extend(name: string, to: number, tail: number | undefined): void {
     const request = this.requests.get(name);
-    if (request === undefined) return;
-    const first = this.pagesOf(request.allocated);
-    const end = this.pagesOf(to);
-    const firstWindow =
-      tail === undefined ? first : Math.max(first, Math.floor((to - tail) / this.pageSize));
-    for (let page = first; page < end; page++) {
-      request.full[page] = true;
-      this.#usedBytes += this.bytesOf("full");
-      for (const [index, window] of this.windows.entries()) {
-        const isBound = page >= firstWindow;
-        // one list a window, made when the request was opened
-        request.windows[index]![page] = isBound;
-        if (isBound) this.#usedBytes += this.bytesOf(window.name);
-      }
-    }
-    if (tail !== undefined) request.cursors.fill(firstWindow * this.pageSize);
-    request.allocated = to;
+    if (request !== undefined) extendRow(request, to, tail);
   }
 
   #freeTokens(operation: OperationOf<"tokens.free">): void {
@@ -245,12 +239,8 @@ export class SeededModel {
           ? []
           : every.filter((index) => bands.includes(this.windows[index]?.name ?? ""));
     const isFull = bands === "all" || bands === "full";
-    this.#unbind(request, this.pagesOf(from), this.pagesOf(to), isFull, windows);
-    if (bands === "all" && to === request.allocated) {
-      request.allocated = from;
-      request.full.length = this.pagesOf(from);
-      for (const pages of request.windows) pages.length = request.full.length;
-    }
+    unbindPages(request, this.pagesOf(from), this.pagesOf(to), isFull, windows);
+    if (bands === "all" && to === request.allocated) shortenRow(request, from);
   }
 
   #retire(name: string, retired: Readonly<Record<string, RetiredWindow>>): void {
@@ -260,34 +250,8 @@ export class SeededModel {
       const cursor = retired[window.name]?.cursor;
       if (cursor === undefined) continue;
       const from = (request.cursors[index] ?? 0) / this.pageSize;
-      this.#unbind(request, from, cursor / this.pageSize, false, [index]);
+      unbindPages(request, from, cursor / this.pageSize, false, [index]);
       request.cursors[index] = cursor;
     }
-  }
-
-  #unbind(
-    request: ModelRequest,
-    from: number,
-    to: number,
-    isFull: boolean,
-    windows: readonly number[],
-  ): void {
-    for (let page = from; page < to; page++) {
-      if (isFull && request.full[page] === true) {
-        request.full[page] = false;
-        this.#release(this.bytesOf("full"));
-      }
-      for (const index of windows) {
-        const pages = request.windows[index];
-        if (pages?.[page] !== true) continue;
-        pages[page] = false;
-        this.#release(this.bytesOf(this.windows[index]?.name ?? ""));
-      }
-    }
-  }
-
-  #release(bytes: number): void {
-    if (this.isGroupOpen) this.#groupedBytes += bytes;
-    else this.#usedBytes -= bytes;
   }
 }

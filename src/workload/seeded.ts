@@ -11,11 +11,14 @@ import type {
 } from "../base/operations.js";
 import { Prng } from "../base/prng.js";
 import type { Layout } from "./layouts.js";
-import { layoutConfig } from "./layouts.js";
+import { layoutConfig, otherStage, withFeatures } from "./layouts.js";
+import { drainLength, drainStep } from "./seeded-drain.js";
 import { SeededDraws } from "./seeded-draws.js";
 import { illegalOperation } from "./seeded-illegal.js";
 import { FREE_OF_OPEN_FORWARD, legalOperation } from "./seeded-legal.js";
 import { SeededModel } from "./seeded-model.js";
+import { SeededPhases } from "./seeded-phases.js";
+import { isBindDue, SeededPlans } from "./seeded-plans.js";
 import type { WeightProfile } from "./seeded-profiles.js";
 import { profileNamed, WEIGHT_NAMES } from "./seeded-profiles.js";
 import type { RunSource, Workload, WorkloadStep } from "./workload.js";
@@ -49,11 +52,12 @@ export function seededWorkload(options: SeededOptions): SeededWorkload {
   return new SeededRun({ ...options, weights }, profile);
 }
 
-type Phase = "fill" | "mix" | "empty";
-
 // Streams of one seed, so that a change of one does not shift the other.
 const GEOMETRY_STREAM = 1;
 const OPERATION_STREAM = 2;
+const FEATURE_STREAM = 3;
+const SUBSET_STREAM = 4;
+const STAGE_STREAM = 5;
 
 // What the last operations of a run may still do while it drains.
 const DRAIN_KINDS: readonly KvOperationName[] = [
@@ -67,7 +71,17 @@ const DRAIN_KINDS: readonly KvOperationName[] = [
   "ask.fits",
   "ask.translate",
 ];
-const TAIL_LENGTH = 3; // flush, flush, check.idle
+const FURTHER_DRAIN_KINDS: readonly KvOperationName[] = [
+  ...DRAIN_KINDS,
+  "tree.evict",
+  "tree.unlock",
+  "host.backup_done",
+  "host.load_done",
+  "host.load_cancel",
+  "host.evict",
+  "net.end",
+  "contents.discard",
+];
 
 class SeededRun implements SeededWorkload {
   readonly run: string;
@@ -78,26 +92,37 @@ class SeededRun implements SeededWorkload {
   readonly #prng: Prng;
   readonly #model: SeededModel;
   readonly #draws: SeededDraws;
+  readonly #plans: SeededPlans;
+  readonly #phases = new SeededPhases();
+  readonly #install: KvOperation | null; // of stages
   #last: KvOperation | null = null;
   #yielded = 0;
-  #phase: Phase = "fill";
-  #phaseLeft = 0;
   brokenRule: InvalidRule | null = null;
 
   constructor(options: Required<SeededOptions>, profile: WeightProfile) {
     const { seed, ops, layout, pageSize, weights } = options;
     this.run = `${layout}/p${String(pageSize)}/seed-${String(seed)}`;
     this.source = { type: "seed", seed, ops, weights };
-    this.config = layoutConfig(layout, pageSize, profile.geometry, new Prng(seed, GEOMETRY_STREAM));
+    const drawn = layoutConfig(layout, pageSize, profile.geometry, new Prng(seed, GEOMETRY_STREAM));
+    this.config =
+      profile.features === undefined
+        ? drawn
+        : withFeatures(drawn, profile.features, new Prng(seed, FEATURE_STREAM));
     this.#ops = ops;
-    this.#profile = profile;
+    this.#profile = subsetOf(profile, new Prng(seed, SUBSET_STREAM));
     this.#prng = new Prng(seed, OPERATION_STREAM);
     this.#model = new SeededModel(this.config);
-    this.#draws = new SeededDraws(this.#model, this.#prng, profile);
+    this.#draws = new SeededDraws(this.#model, this.#prng, this.#profile);
+    this.#plans = new SeededPlans(this.#draws);
+    this.#install =
+      profile.hasStages === true ? installOf(this.config, new Prng(seed, STAGE_STREAM)) : null;
   }
 
   next(answer: Answer | null): WorkloadStep | null {
-    if (this.#last !== null && answer !== null) this.#model.learn(this.#last, answer);
+    if (this.#last !== null && answer !== null) {
+      this.#model.learn(this.#last, answer);
+      this.#plans.learn(this.#last, answer);
+    }
     if (this.#yielded >= this.#ops) return null;
     this.brokenRule = null;
     const operation: KvOperation = this.#yielded === 0 ? { op: "boot", args: {} } : this.#choose();
@@ -106,19 +131,14 @@ class SeededRun implements SeededWorkload {
     return { operation };
   }
 
-  /** Operations that ending everything would take now. */
-  get #drainLength(): number {
-    const model = this.#model;
-    const open = model.forwards.filter((forward) => !forward.recorded && !forward.prebuilt).length;
-    return (
-      open + Number(model.isGroupOpen) + model.forwards.length + model.requests.size + TAIL_LENGTH
-    );
-  }
-
   #choose(): KvOperation {
     const left = this.#ops - this.#yielded;
-    const spare = left - this.#drainLength;
-    if (spare <= 0) return this.#drainStep(left);
+    const spare = left - drainLength(this.#model);
+    if (spare <= 0) return drainStep(this.#draws, left);
+    if (this.#install !== null && this.#yielded === 1) return this.#install;
+    const mayOpen = spare >= (this.#draws.isWhole ? WHOLE_SPARE : SPARE);
+    this.#draws.mayFail = mayOpen;
+    if (isBindDue(this.#draws)) return this.#bindOrCancel();
     if (this.#prng.chance(this.#profile.illegalPercent, 100)) {
       const broken = illegalOperation(this.#draws);
       if (broken !== null) {
@@ -126,14 +146,11 @@ class SeededRun implements SeededWorkload {
         return broken.operation;
       }
     }
-    const forced = this.#recordSoon();
+    const forced = this.#recordSoon() ?? (mayOpen ? this.#plans.next() : null);
     if (forced !== null) return forced;
     if (this.#yielded >= this.#ops - Math.ceil(this.#ops / 10)) return this.#whileDraining();
-    this.#advancePhase();
-    // Opening something must leave enough operations to end it.
-    return (
-      this.#drawLegal(spare >= 4) ?? { op: "ask.fits", args: { demand: this.#draws.demand() } }
-    );
+    this.#phases.advance(this.#prng, this.#model.requests.size);
+    return this.#drawLegal(mayOpen) ?? { op: "ask.fits", args: { demand: this.#draws.demand() } };
   }
 
   /** A launched forward is recorded at once as a rule; now and then something else comes between. */
@@ -145,9 +162,17 @@ class SeededRun implements SeededWorkload {
     return legalOperation("forward.record", this.#draws);
   }
 
+  /** With stages nothing may be taken between a reservation and its binding. */
+  #bindOrCancel(): KvOperation {
+    const bind = legalOperation("host.load_bind", this.#draws);
+    const cancel = legalOperation("host.load_cancel", this.#draws);
+    return bind ?? cancel ?? { op: "check.idle", args: {} };
+  }
+
   #whileDraining(): KvOperation {
+    const kinds = this.#draws.isWhole ? FURTHER_DRAIN_KINDS : DRAIN_KINDS;
     for (let attempt = 0; attempt < 8; attempt++) {
-      const kind = this.#prng.pick(DRAIN_KINDS);
+      const kind = this.#prng.pick(kinds);
       if (this.#isBarred(kind)) continue;
       const operation = legalOperation(kind, this.#draws);
       if (operation !== null) return operation;
@@ -159,26 +184,16 @@ class SeededRun implements SeededWorkload {
     return this.#model.openForward !== undefined && !FREE_OF_OPEN_FORWARD.has(kind);
   }
 
-  #advancePhase(): void {
-    this.#phaseLeft -= 1;
-    const isEmptied = this.#phase === "empty" && this.#model.requests.size === 0;
-    if (this.#phaseLeft > 0 && !isEmptied) return;
-    if (this.#phase === "fill" || isEmptied) this.#phase = isEmptied ? "fill" : "mix";
-    else this.#phase = this.#prng.chance(1, 4) ? "empty" : this.#prng.chance(1, 4) ? "fill" : "mix";
-    this.#phaseLeft = this.#prng.between(...PHASE_LENGTHS[this.#phase]);
-  }
-
   #drawLegal(mayOpen: boolean): KvOperation | null {
-    const factors = PHASE_FACTORS[this.#phase];
-    const pressure = this.#model.freeBytes * 8 < this.#model.usableBytes ? PRESSURE_FACTORS : {};
+    const isPressed = this.#model.freeBytes * 8 < this.#model.usableBytes;
     const kinds: KvOperationName[] = [];
     const weights: number[] = [];
     for (const [name, weight] of Object.entries(this.#profile.weights)) {
       // the keys of a profile are operation names
       const kind = name as KvOperationName;
-      if (this.#isBarred(kind) || (!mayOpen && OPENING.has(kind))) continue;
+      if (this.#isBarred(kind) || (!mayOpen && this.#opens(kind))) continue;
       kinds.push(kind);
-      weights.push(weight * (factors[kind] ?? 2) * (pressure[kind] ?? 2));
+      weights.push(weight * this.#phases.factor(kind, isPressed));
     }
     for (let attempt = 0; attempt < 12; attempt++) {
       const operation = legalOperation(
@@ -190,60 +205,46 @@ class SeededRun implements SeededWorkload {
     return null;
   }
 
-  #drainStep(left: number): KvOperation {
-    const draws = this.#draws;
-    const ending =
-      legalOperation("forward.record", draws) ??
-      legalOperation("group.end", draws) ??
-      legalOperation("forward.process", draws) ??
-      legalOperation("request.finish", draws);
-    if (ending !== null) return ending;
-    return left === 1 ? { op: "check.idle", args: {} } : { op: "chain.flush", args: {} };
+  /** Whether a kind makes the drain longer. */
+  #opens(kind: KvOperationName): boolean {
+    return OPENING.has(kind) || (this.#draws.isWhole && OPENING_FURTHER.has(kind));
   }
 }
+
+// Opening something must leave enough operations to end it.
+const SPARE = 4;
+const WHOLE_SPARE = 8;
 
 const OPENING: ReadonlySet<KvOperationName> = new Set<KvOperationName>([
   "row.alloc",
   "forward.launch",
   "group.begin",
 ]);
+const OPENING_FURTHER: ReadonlySet<KvOperationName> = new Set<KvOperationName>([
+  "request.retract",
+  "request.restore",
+  "tree.insert",
+  "tree.lock",
+  "host.backup",
+  "host.load_reserve",
+  "host.load_submit",
+  "net.send",
+  "net.receive",
+]);
 
-const PHASE_LENGTHS: Readonly<Record<Phase, readonly [number, number]>> = {
-  fill: [10, 30],
-  mix: [30, 90],
-  empty: [15, 40],
-};
+/** The profile with a random half of its kinds, where it asks for that; what ends things always stays. */
+function subsetOf(profile: WeightProfile, prng: Prng): WeightProfile {
+  if (profile.isSubset !== true) return profile;
+  const kept = Object.entries(profile.weights).filter(
+    ([kind]) => prng.chance(1, 2) || ALWAYS.has(kind),
+  );
+  return { ...profile, weights: Object.fromEntries(kept) };
+}
 
-// Where hardly anything is free, takes would only be refused; frees make holes for the next ones.
-const PRESSURE_FACTORS: Readonly<Partial<Record<KvOperationName, number>>> = {
-  "tokens.extend": 1,
-  "tokens.decode": 1,
-  "state.alloc": 1,
-  "chain.relieve": 1,
-  "tokens.free": 6,
-  "window.retire": 4,
-  "state.free": 5,
-  "request.finish": 4,
-};
+const ALWAYS: ReadonlySet<string> = new Set(["row.alloc", "tokens.extend", "request.finish"]);
 
-// Halves: 2 is the profile's own weight.
-const PHASE_FACTORS: Readonly<Record<Phase, Readonly<Partial<Record<KvOperationName, number>>>>> = {
-  fill: {
-    "row.alloc": 5,
-    "tokens.extend": 4,
-    "state.alloc": 3,
-    "request.finish": 1,
-    "request.retract": 1,
-  },
-  mix: {},
-  empty: {
-    "row.alloc": 0,
-    "tokens.extend": 0,
-    "tokens.decode": 1,
-    "state.alloc": 0,
-    "request.finish": 8,
-    "forward.launch": 1,
-    "forward.process": 6,
-    "chain.flush": 4,
-  },
-};
+function installOf(config: DirectConfig, prng: Prng): KvOperation {
+  const { arena_bytes, sub_pools } = config;
+  const stages = [{ arena_bytes, sub_pools }, otherStage(config, prng)];
+  return { op: "stages.install", args: { stages, self: 0 } };
+}

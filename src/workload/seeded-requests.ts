@@ -1,0 +1,100 @@
+// Legal operations on request rows and the whole of a request: opening, finishing, retracting, free groups.
+import type { Key, KvOperation } from "../base/operations.js";
+import type { Builders, SeededDraws } from "./seeded-draws.js";
+import { cutKey } from "./seeded-keys.js";
+import type { SeededModel } from "./seeded-model.js";
+import { holdsNothing, type ModelRequest, protectedPages } from "./seeded-rows.js";
+
+function rowAlloc(draws: SeededDraws): KvOperation {
+  return { op: "row.alloc", args: { reqs: draws.requestNames(draws.prng.weighted([0, 6, 2, 1])) } };
+}
+
+function rowFree(draws: SeededDraws): KvOperation | null {
+  const { locks } = draws.model.tree;
+  const request = draws.loose(
+    (each) => holdsNothing(each) && !locks.some((lock) => lock.req === each.name),
+  );
+  return request === undefined ? null : { op: "row.free", args: { req: request.name } };
+}
+
+/**
+ * The most tokens of a row that can go into the tree: up to the first page that is not bound, and to the first window
+ * page that was freed behind one that was not. 0 where nothing may go. @internal
+ */
+export function insertableTokens(model: SeededModel, request: ModelRequest): number {
+  if (model.config.prefix_sharing !== true) return 0;
+  if (model.host.reserves(request) || model.net.of(request.name).length > 0) return 0;
+  let page = protectedPages(request);
+  const begun = request.windows.map(() => false);
+  for (; page < request.full.length; page++) {
+    if (request.full[page] !== true) break;
+    const bound = request.windows.map((pages) => pages[page] === true);
+    if (bound.some((isBound, index) => !isBound && begun[index] === true)) break;
+    for (const [index, isBound] of bound.entries()) if (isBound) begun[index] = true;
+  }
+  return Math.min(request.allocated, page * request.pageSize);
+}
+
+/** A length and key that a row can go into the tree with, null where none can. @internal */
+export function insertion(
+  draws: SeededDraws,
+  request: ModelRequest,
+): { readonly key: Key; readonly len: number } | null {
+  const most = insertableTokens(draws.model, request);
+  if (most === 0) return null;
+  const { prng } = draws;
+  const len = prng.chance(2, 3) ? most : prng.between(1, most);
+  const key = request.key ?? draws.keys.document(prng);
+  return { key: cutKey(key, len), len };
+}
+
+/** Whether a finish may insert: the tracked length, which counts instead under a tracking strategy, lies in the row. */
+function mayInsert(model: SeededModel, request: ModelRequest): boolean {
+  return (request.tracked ?? 0) <= insertableTokens(model, request);
+}
+
+function requestFinish(draws: SeededDraws): KvOperation | null {
+  const { model } = draws;
+  const request = draws.request((each) => !model.host.reserves(each));
+  if (request === undefined) return null;
+  const { name: req, allocated } = request;
+  if (draws.isWhole && mayInsert(model, request) && draws.prng.chance(1, 2)) {
+    const inserted = insertion(draws, request);
+    const tracked = request.tracked ?? 0;
+    if (inserted !== null) {
+      const key = cutKey(request.key ?? inserted.key, Math.max(inserted.len, tracked));
+      if (request.key !== null || tracked <= inserted.len)
+        return { op: "request.finish", args: { req, len: inserted.len, insert: true, key } };
+    }
+  }
+  return { op: "request.finish", args: { req, len: allocated, insert: false } };
+}
+
+function requestRetract(draws: SeededDraws): KvOperation | null {
+  const { model, prng } = draws;
+  const request = draws.request((each) => !model.host.reserves(each));
+  if (request === undefined) return null;
+  const { name: req } = request;
+  const mayBackUp = draws.isWhole && model.config.host !== undefined && !model.net.isReceiving(req);
+  if (mayBackUp && request.allocated > 0 && prng.chance(2, 3))
+    return { op: "request.retract", args: { req, backup: draws.copyNames.fresh() } };
+  return { op: "request.retract", args: { req } };
+}
+
+function requestRestore(draws: SeededDraws): KvOperation | null {
+  const { kept } = draws.model.host;
+  if (kept.length === 0) return null;
+  const [name] = draws.requestNames(1) as [string]; // one was asked for
+  return { op: "request.restore", args: { req: name, copy: draws.prng.pick(kept).copy } };
+}
+
+/** @internal */
+export const REQUEST_BUILDERS: Builders = {
+  "row.alloc": rowAlloc,
+  "row.free": rowFree,
+  "group.begin": ({ model }) => (model.isGroupOpen ? null : { op: "group.begin", args: {} }),
+  "group.end": ({ model }) => (model.isGroupOpen ? { op: "group.end", args: {} } : null),
+  "request.finish": requestFinish,
+  "request.retract": requestRetract,
+  "request.restore": requestRestore,
+};
