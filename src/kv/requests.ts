@@ -21,6 +21,7 @@ export interface Request {
   protected: number; // tokens, owned by the tree
   checkpoint: number | null; // tokens
   trackCursor: number; // index into slots.track of the ring's current slot
+  readonly tracked: (number | null)[]; // tokens of the state that a launch wrote there, by index into slots.track
   reset: boolean; // the next forward resets this row's device state
   grownBy: object | null; // the batch that last named this request: tells a second entry from a first
 }
@@ -34,6 +35,7 @@ const FIELD = {
   checkpoint: 20,
   trackCursor: 21,
   slot: 24, // + purpose index
+  tracked: 28,
   cursor: 64, // + band index
 } as const;
 
@@ -82,6 +84,7 @@ export class RequestTable {
       protected: 0,
       checkpoint: null,
       trackCursor: 0,
+      tracked: [],
       reset: true,
       grownBy: null,
     };
@@ -130,10 +133,29 @@ export class RequestTable {
     this.#change(FIELD.trackCursor, request.row, request.trackCursor, index);
     request.trackCursor = index;
   }
+  /** Notes the length of the state that a launch writes into a tracking slot; null: none, or it was given away. */
+  setTracked(request: Request, index: number, tokens: number | null): void {
+    const before = request.tracked[index] ?? null;
+    request.tracked[index] = tokens;
+    if (!this.#digesting || before === tokens) return;
+    const place = request.row * 65536 + index;
+    if (before !== null) this.#cells.remove(FIELD.tracked, place, before);
+    if (tokens !== null) this.#cells.add(FIELD.tracked, place, tokens);
+    this.#version += 1;
+  }
   addSlot(request: Request, purpose: StatePurpose, slot: number): void {
     const list = request.slots[purpose];
     this.#slotCell(request.row, purpose, list.length, slot, true);
     list.push(slot);
+    if (purpose === "track") this.setTracked(request, list.length - 1, null);
+    this.#version += 1;
+  }
+  /** Puts another slot in the place of one. */
+  replaceSlot(request: Request, purpose: StatePurpose, index: number, slot: number): void {
+    const list = request.slots[purpose];
+    this.#slotCell(request.row, purpose, index, list[index]!, false); // the caller found it there
+    this.#slotCell(request.row, purpose, index, slot, true);
+    list[index] = slot;
     this.#version += 1;
   }
   /** Empties a purpose's list and returns what was in it. */
@@ -143,7 +165,11 @@ export class RequestTable {
     for (const [index, slot] of list.entries())
       this.#slotCell(request.row, purpose, index, slot, false);
     request.slots[purpose] = [];
-    if (purpose === "track") this.setTrackCursor(request, 0);
+    if (purpose === "track") {
+      for (const index of list.keys()) this.setTracked(request, index, null);
+      request.tracked.length = 0;
+      this.setTrackCursor(request, 0);
+    }
     this.#version += 1;
     return list;
   }
@@ -230,6 +256,8 @@ function addCells(sum: LaneSum, request: Request): void {
   sum.add(FIELD.reset, row, request.reset ? 1 : 0);
   sum.add(FIELD.checkpoint, row, request.checkpoint === null ? 0 : request.checkpoint + 1);
   sum.add(FIELD.trackCursor, row, request.trackCursor);
+  for (const [place, tokens] of request.tracked.entries())
+    if (tokens !== null) sum.add(FIELD.tracked, row * 65536 + place, tokens);
   for (const [band, cursor] of request.cursors.entries()) sum.add(FIELD.cursor + band, row, cursor);
   for (const [index, purpose] of PURPOSES.entries()) {
     for (const [place, slot] of request.slots[purpose].entries()) {

@@ -11,6 +11,7 @@ import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
 import { bandState, loadBand } from "./state-bands.js";
 import { loadNet, type NetState, netState } from "./transfer/net-state.js";
+import { loadTree, treeState } from "./state-tree.js";
 import { ledgerRecords, loadUses, restoreUse, type UseExtra, usesState } from "./state-ledger.js";
 
 /** What the contract's table does not name but a run needs to go on; under an extension key. */
@@ -95,7 +96,7 @@ export function stateOf(core: KvCore): State {
     },
     ledger: ledgerRecords(core),
     rows,
-    tree: [],
+    tree: treeState(core),
     host: {},
     net: { ...netState(core) },
   };
@@ -122,6 +123,7 @@ function rowState(core: KvCore, request: Request): RowState {
     reset: request.reset,
     x_pages: toExtents(request.pages),
     x_track: request.trackCursor,
+    x_tracked: request.tracked,
   };
 }
 
@@ -173,6 +175,7 @@ export function loadState(core: KvCore, state: State): number {
   }
   loadNet(core, state.net as unknown as NetState, uses); // what netState wrote
   core.hasToldEstimates = extra.told_estimates;
+  loadTree(core, state.tree);
   chain.steps.clock = extra.clock - 1;
   return extra.clock;
 }
@@ -228,6 +231,7 @@ function loadRow(core: KvCore, name: string, row: RowState): void {
     protected: row.protected,
     checkpoint: row.checkpoint,
     trackCursor: row["x_track"] as number,
+    tracked: [...(row["x_tracked"] as readonly (number | null)[])],
     reset: row.reset,
     grownBy: null,
   };

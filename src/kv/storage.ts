@@ -27,6 +27,7 @@ import {
   askPrealloc,
   askTranslate,
 } from "./operations/asks.js";
+import { stateDonate } from "./operations/checkpoints.js";
 import { chainFlush, chainRelieve } from "./operations/chain-ops.js";
 import {
   eventFire,
@@ -49,6 +50,8 @@ import { rowAlloc, rowFree } from "./operations/rows.js";
 import { stagesDigest, stagesInstall } from "./operations/stages.js";
 import { stateAlloc, stateCopy, stateFree } from "./operations/states.js";
 import { tokensDecode, tokensExtend } from "./operations/tokens.js";
+import { contentsDiscard, treeEvict } from "./operations/tree-evict.js";
+import { treeInsert, treeLock, treeMatch, treeUnlock } from "./operations/tree.js";
 import { loadState, stateOf } from "./state-io.js";
 
 type Handler<K extends KvOperationName> = (core: KvCore, args: KvArgs[K]) => Answer<K>;
@@ -63,7 +66,7 @@ const HANDLERS: Handlers = {
   "state.alloc": stateAlloc,
   "state.free": stateFree,
   "state.copy": stateCopy,
-  "state.donate": null,
+  "state.donate": stateDonate,
   "tokens.extend": tokensExtend,
   "tokens.decode": tokensDecode,
   "tokens.free": tokensFree,
@@ -93,11 +96,11 @@ const HANDLERS: Handlers = {
   "net.publish": netPublish,
   "net.stall": netStall,
   "net.end": netEnd,
-  "tree.match": null,
-  "tree.insert": null,
-  "tree.lock": null,
-  "tree.unlock": null,
-  "tree.evict": null,
+  "tree.match": treeMatch,
+  "tree.insert": treeInsert,
+  "tree.lock": treeLock,
+  "tree.unlock": treeUnlock,
+  "tree.evict": treeEvict,
   "admit.pass": admitPass,
   "ask.plan": askPlan,
   "ask.fits": askFits,
@@ -108,7 +111,7 @@ const HANDLERS: Handlers = {
   "ask.estimates": askEstimates,
   "stages.install": stagesInstall,
   "stages.digest": stagesDigest,
-  "contents.discard": null,
+  "contents.discard": contentsDiscard,
   "check.idle": checkIdle,
 };
 

@@ -13,12 +13,15 @@ export interface Evictable {
   credit(entry: QueueEntry): readonly number[];
   /** Matched tokens of a request. */
   matched(entry: QueueEntry): number;
+  /** Notes that a request was admitted: from here on its matched part stays for the requests behind it too. */
+  keep(entry: QueueEntry): void;
 }
 
 /** A queue entry with what the run knows of it. */
 interface Candidate {
   readonly entry: QueueEntry;
   readonly isOpen: boolean; // it has a row
+  readonly isMatch: boolean; // it holds no tokens: the tree's match counts
   readonly held: Holdings; // its row's, or an empty row's after the tree's match
   readonly done: number; // prompt tokens that need no computing
   readonly rest: number; // prompt tokens to compute
@@ -90,7 +93,8 @@ export class PrefillBudget {
     const holdings = request === undefined ? none : this.#holdingsOf(request);
     let allocated = request?.allocated ?? 0;
     let pages = request?.pages.length ?? 0;
-    if (allocated === 0) {
+    const isMatch = allocated === 0;
+    if (isMatch) {
       allocated = countedMatch(config, entry.input, this.#evictable.matched(entry));
       pages = allocated / config.pageSize;
     }
@@ -98,6 +102,7 @@ export class PrefillBudget {
     return {
       entry,
       isOpen: request !== undefined,
+      isMatch,
       held: { ...holdings, allocated, pages },
       done,
       rest: entry.input - done,
@@ -107,7 +112,9 @@ export class PrefillBudget {
   #holdingsOf(request: Request): Omit<Holdings, "allocated" | "pages"> {
     const bound = this.#core.chain.bands.map((band) => {
       if (!band.plan.isWindow) return 0;
-      return request.pages.filter((id) => id > 0 && this.#core.isWindowBound(band, id)).length;
+      // What the tree owns is charged like a fresh match: in full.
+      const own = request.pages.slice(this.#core.pagesOf(request.protected));
+      return own.filter((id) => id > 0 && this.#core.isWindowBound(band, id)).length;
     });
     const { main, track } = request.slots;
     return { bound, mainSlots: main.length, trackSlots: track.length };
@@ -124,6 +131,7 @@ export class PrefillBudget {
   #admit(candidate: Candidate, tokens: number): AdmitVerdict {
     for (const [index, pages] of this.#demand(candidate, tokens).entries())
       this.#taken[index]! += pages;
+    if (candidate.isMatch) this.#evictable.keep(candidate.entry);
     if (!candidate.isOpen) this.#rows += 1;
     this.#admitted += 1;
     return { verdict: tokens < candidate.rest ? "chunk" : "admit", tokens, reason: null };

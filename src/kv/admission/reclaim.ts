@@ -18,16 +18,20 @@ export interface Evictor {
 
 /**
  * Evicts until exactly this take would succeed, asking after each victim. Returns null, or the refusal with which the
- * take still ends: then nothing was evicted. @internal
+ * take still ends: then nothing was evicted.
+ *
+ * @param couldFit - whether the demand fits once everything is evicted; by default counts tell
+ * @internal
  */
 export function reclaim(
   chain: ChainAllocator,
   demand: readonly number[],
   evictor: Evictor,
+  couldFit: () => boolean = () => chain.fitsReclaimed(demand, evictor.evictable()),
 ): OperationError | null {
   let priced = chain.price(demand, "reclaim");
   if ("step" in priced) return null;
-  if (!chain.fitsReclaimed(demand, evictor.evictable())) return priced;
+  if (!couldFit()) return priced;
   while (!("step" in priced)) {
     const hasEvicted = evictor.evictNext(shortBand(chain, priced));
     assert(hasEvicted, "reclaim.evictable_pages_can_be_evicted");

@@ -4,6 +4,7 @@ import { assert } from "../../base/assert.js";
 import { hashName, LaneSum } from "../../base/digest.js";
 import { IdQueue } from "../../base/id-queue.js";
 import type { BandPlan } from "../memory/geometry.js";
+import type { Request } from "../requests.js";
 import type { ForwardStep } from "./forward-steps.js";
 import { type HostCopy, isOver, type NetworkTransfer, newer, type Signal } from "./signals.js";
 
@@ -20,6 +21,13 @@ export interface PendingBatch {
 export interface VacatedPage {
   readonly page: number;
   readonly readers: readonly Signal[]; // forwards, then transfers, each oldest first; none of them over
+}
+
+/** Who held a live page under another id until an operation gave it a new one: its forwards go on using it. @internal */
+export interface FormerHolder {
+  readonly request: Request;
+  readonly position: number; // the page's number in that row
+  readonly boundAt: number; // number of the operation that bound the page under the former id
 }
 
 /** A copy or transfer that uses a page at its place. @internal */
@@ -52,6 +60,8 @@ export abstract class Band {
   readonly v2p: Int32Array; // physical page by virtual id, 0 = unbound
   readonly p2v: Int32Array; // virtual id by physical page, 0 = none
   readonly boundAt: Int32Array; // number of the operation that bound the page
+  /** By page: the row that held it under another id before `boundAt`. */
+  readonly former = new Map<number, FormerHolder>();
   live = 0;
   pendingPages = 0;
   /** Rises with every change of a capacity field or of content that the digest sees. */
@@ -143,6 +153,15 @@ export abstract class Band {
     this.unbind(virtual, source);
     this.status[target] = PAGE.live;
     this.bind(virtual, target, clock);
+  }
+
+  /** Binds the page of one id to another in its place. Forwards launched before go on using it for the row that had it. */
+  rename(from: number, to: number, clock: number, holder: Omit<FormerHolder, "boundAt">): void {
+    const page = this.v2p[from]!; // bound, the caller says
+    const boundAt = this.boundAt[page]!;
+    this.unbind(from, page);
+    this.bind(to, page, clock);
+    this.former.set(page, { ...holder, boundAt });
   }
 
   /** Frees a live page that no id is bound to. */
@@ -286,6 +305,7 @@ export abstract class Band {
   protected unbind(virtual: number, page: number): void {
     this.v2p[virtual] = 0;
     this.p2v[page] = 0;
+    if (this.former.size > 0) this.former.delete(page);
     if (this.keepsCells) this.cells.remove(BAND_FIELD.binding, virtual, page);
   }
 

@@ -165,7 +165,7 @@ export class ChainAllocator {
       if (states > slots) return { code: "refused_state", need: states, free: slots };
     }
     if (this.stages === null) return this.#planned(demand);
-    if (!this.stages.fits(this.#live(), demand)) return this.#capacityRefusal(demand);
+    if (!this.stages.fits(this.#live(), demand)) return this.capacityRefusal(demand);
     const plan = this.#realised(demand);
     return { ...plan, inPlace: plan.step === "no_move" };
   }
@@ -173,16 +173,16 @@ export class ChainAllocator {
   /** In place, keeping out of bytes that a send still reads; else by relief. */
   #planned(demand: readonly number[]): PricedPlan | OperationError {
     const bands = this.snapshot();
-    if (indexShortage(bands, demand) >= 0) return this.#capacityRefusal(demand);
+    if (indexShortage(bands, demand) >= 0) return this.capacityRefusal(demand);
     const inPlace = planNoMove(bands, demand, this.fences.heldByTransfers());
     if (inPlace !== null) return { step: inPlace.step, spans: inPlace.spans, inPlace: true };
     // With nothing fixed counts alone decide: settling and absorbing take nothing away from a layout.
     if (!holdsAnything(this.#context)) {
       const plan = planFlushEnds(bands, demand) ?? planRelayout(bands, demand);
-      return plan === null ? this.#capacityRefusal(demand) : { ...plan, inPlace: false };
+      return plan === null ? this.capacityRefusal(demand) : { ...plan, inPlace: false };
     }
     const relief = planRelief(this.#context, demand);
-    if (relief === null) return this.#capacityRefusal(demand);
+    if (relief === null) return this.capacityRefusal(demand);
     const plan = { ...relief.plan, inPlace: false };
     if (!relief.movesTransfers) return plan;
     const { transfers } = this.ledger;
@@ -211,6 +211,11 @@ export class ChainAllocator {
 
   #live(): number[] {
     return this.bands.map((band) => band.live);
+  }
+
+  /** Whether pages are fixed or used by transfers: then counts alone do not tell what frees would give. */
+  get holdsAnything(): boolean {
+    return holdsAnything(this.#context);
   }
 
   /** Whether a demand fits after `credit` pages by band, clipped at what is live, were freed. */
@@ -272,7 +277,8 @@ export class ChainAllocator {
     return { plan: relief.plan, moves: plannedMoves(this.#context, relief) };
   }
 
-  #capacityRefusal(demand: readonly number[]): OperationError {
+  /** The refusal of a take that no layout serves. */
+  capacityRefusal(demand: readonly number[]): OperationError {
     const short =
       this.stages?.shortage(this.#live(), demand) ?? indexShortage(this.snapshot(), demand);
     const named: Record<string, number> = {};

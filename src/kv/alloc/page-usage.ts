@@ -38,8 +38,14 @@ export class PageUsage {
 
   /** Whether one forward's rows held this page at its launch, to be read or written. */
   uses(step: ForwardStep, band: Band, page: number, use: "reads" | "writes"): boolean {
-    if (band.boundAt[page]! >= step.launch) return false;
+    const isBefore = band.boundAt[page]! < step.launch;
+    const former = isBefore || band.former.size === 0 ? undefined : band.former.get(page);
+    if (!isBefore && (former === undefined || former.boundAt >= step.launch)) return false;
     if (step.explicit !== null) return step.explicit[use][band.index]!.has(page);
+    if (former !== undefined) {
+      const entry = step.entries.get(former.request);
+      return entry !== undefined && touchesPage(entry, former.position, band, use);
+    }
     const id = band.p2v[page]!;
     return band.plan.kind === "state"
       ? this.#usesSlot(step, id, use)
@@ -50,10 +56,7 @@ export class PageUsage {
     if (virtual === 0) return false; // reserved for a load, in no row yet
     if (this.#virtual.wasLetGo(virtual, step.launch)) return false;
     const position = this.#virtual.position[virtual]!;
-    const size = band.plan.unitsPerPage;
-    const first = position * size;
-    const touches = (entry: ForwardEntry): boolean =>
-      first < entry.to && (use === "reads" || (entry.to > entry.from && first + size > entry.from));
+    const touches = (entry: ForwardEntry): boolean => touchesPage(entry, position, band, use);
     const holder = this.#virtual.holder(virtual);
     if (holder !== undefined) {
       const entry = step.entries.get(holder);
@@ -78,4 +81,18 @@ export class PageUsage {
     for (const entry of step.entries.values()) if (touches(entry)) return true;
     return false;
   }
+}
+
+/** Whether a forward's entry reads or writes the page at `position` of its row. */
+function touchesPage(
+  entry: ForwardEntry,
+  position: number,
+  band: Band,
+  use: "reads" | "writes",
+): boolean {
+  const size = band.plan.unitsPerPage;
+  const first = position * size;
+  return (
+    first < entry.to && (use === "reads" || (entry.to > entry.from && first + size > entry.from))
+  );
 }

@@ -1,7 +1,8 @@
 // admit.pass, ask.max_new_tokens, ask.estimates.
-import type { Answer, KvArgs, QueueEntry } from "../../base/operations.js";
+import type { Answer, KvArgs } from "../../base/operations.js";
 import { maxNewTokens } from "../admission/empty-chain.js";
-import { type Evictable, PrefillBudget } from "../admission/prefill-budget.js";
+import { PrefillBudget } from "../admission/prefill-budget.js";
+import { TreeCredit } from "../cache/tree-credit.js";
 import { chunkGrid, type DemandRules } from "../alloc/demand.js";
 import { estimateOf } from "../alloc/estimates.js";
 import { invalid, type KvCore } from "../core.js";
@@ -16,19 +17,13 @@ export function admitPass(core: KvCore, args: KvArgs["admit.pass"]): Answer<"adm
   if (args.chunk !== undefined && args.chunk < grid && hasGrid(core))
     return { err: invalid("chunk_below_grid") };
   const reserve = core.chain.vector(args.reserve ?? {});
-  const budget = new PrefillBudget(core, args.chunk ?? null, reserve, nothingEvictable(core));
+  const budget = new PrefillBudget(core, args.chunk ?? null, reserve, new TreeCredit(core.tree));
   return { ok: budget.pass(args.queue) };
 }
 
 /** Chunks are cut on the checkpoint grid only where windows and checkpointed states meet. */
 function hasGrid(core: KvCore): boolean {
   return chunkGrid(rulesOf(core)) > core.config.pageSize;
-}
-
-/** Without a prefix tree nothing is matched and nothing can be evicted. */
-function nothingEvictable(core: KvCore): Evictable {
-  const none = core.chain.bands.map(() => 0);
-  return { credit: (_entry: QueueEntry) => none, matched: () => 0 };
 }
 
 /** @internal */

@@ -32,8 +32,7 @@ export function askFitsAfterFrees(
   args: KvArgs["ask.fits_after_frees"],
 ): Answer<"ask.fits_after_frees"> {
   const { chain } = core;
-  // Without a prefix tree nothing is evictable.
-  const frees = chain.vector(args.frees === "evictable" ? {} : args.frees);
+  const frees = args.frees === "evictable" ? core.tree.evictable : chain.vector(args.frees);
   return {
     ok: { fits: chain.fitsReclaimed(chain.vector(args.demand), frees, "fits_after_frees") },
   };

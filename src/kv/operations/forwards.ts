@@ -24,6 +24,7 @@ export function forwardLaunch(
     const trackSlot = track === undefined ? 0 : currentSlot(request, "track");
     entries.set(request, { from, to, mainSlot: currentSlot(request, "main"), trackSlot });
     if (track === undefined) continue;
+    core.requests.setTracked(request, request.trackCursor, track);
     core.requests.setTrackCursor(request, (request.trackCursor + 1) % request.slots.track.length);
   }
   const step: ForwardStep = {

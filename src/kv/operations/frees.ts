@@ -9,6 +9,8 @@ import type {
 import type { Band } from "../alloc/band.js";
 import { invalid, type KvCore } from "../core.js";
 import { PURPOSES, type Request } from "../requests.js";
+import { giveLastState, lastState } from "./checkpoints.js";
+import { brokenInsert, insertRow } from "./tree-insert.js";
 
 /** @internal */
 export function tokensFree(core: KvCore, args: KvArgs["tokens.free"]): Answer<"tokens.free"> {
@@ -162,8 +164,17 @@ export function requestFinish(
   core: KvCore,
   args: KvArgs["request.finish"],
 ): Answer<"request.finish"> {
-  if (args.insert) return { err: { code: "unsupported", message: "request.finish with insert" } };
-  return closeRequest(core, args.req);
+  const request = core.requests.find(args.req);
+  if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
+  if (!args.insert) return closeRequest(core, args.req);
+  const { key = [] } = args;
+  if (args.len > request.allocated) return { err: invalid("beyond_row", { req: args.req }) };
+  const last = lastState(core, request, args.len);
+  const broken = brokenInsert(core, request, key, last.len);
+  if (broken !== null) return { err: broken };
+  const { counts, end } = insertRow(core, request, key, last.len);
+  const slot = giveLastState(core, end, last);
+  return { ok: { ...closeOpen(core, request, slot), tree: counts } };
 }
 
 /** @internal */
@@ -182,13 +193,20 @@ function closeRequest(core: KvCore, req: string): { ok: FreedOk } | { err: Opera
   if (request === undefined) return { err: invalid("unknown_request", { req }) };
   const open = core.launchOpen();
   if (open !== null) return { err: open };
+  return { ok: closeOpen(core, request) };
+}
+
+/** @param given - slot that stays with the tree, 0 = none */
+function closeOpen(core: KvCore, request: Request, given = 0): FreedOk {
   core.endedTransfers.push(...core.net.closeHeldOf(request));
+  core.tree.locks.dropAll(request.name);
   for (let index = core.pagesOf(request.protected); index < request.pages.length; index++) {
     if (request.pages[index]! > 0) core.freeRowPage(request, index);
   }
   for (const purpose of PURPOSES) {
-    for (const slot of core.requests.clearSlots(request, purpose)) core.freeSlot(slot);
+    for (const slot of core.requests.clearSlots(request, purpose))
+      if (slot !== given) core.freeSlot(slot);
   }
   core.requests.close(request);
-  return { ok: core.freed() };
+  return core.freed();
 }

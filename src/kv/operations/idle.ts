@@ -4,6 +4,7 @@ import { type Band, PAGE } from "../alloc/band.js";
 import { recomputedCells } from "../digests.js";
 import type { KvCore } from "../core.js";
 import { PURPOSES } from "../requests.js";
+import { treeViolations } from "./idle-tree.js";
 
 /** Open requests are holders, not leaks. While transfers hold frees back, leaks are not looked for. @internal */
 export function checkIdle(core: KvCore): Answer<"check.idle"> {
@@ -27,6 +28,7 @@ export function idleViolations(core: KvCore): readonly IdleViolation[] {
       violations.push({ check: "digest_drift", band: band.plan.name });
     }
   }
+  violations.push(...treeViolations(core));
   const rows = core.requests.recomputed();
   if (rows.a !== core.requests.cells.a || rows.b !== core.requests.cells.b) {
     violations.push({ check: "digest_drift", detail: "rows" });
@@ -100,13 +102,22 @@ function waitingIds(core: KvCore, band: Band): number {
   return waiting;
 }
 
-/** Live pages that no open request and no open free group holds, with the operation that bound them last. */
+/** Live pages that no open request, no node of the tree and no open free group holds, with the operation that bound them
+ * last. A row's protected pages are the tree's. */
 function leaks(core: KvCore, band: Band): IdleViolation[] {
   const held = new Set<number>();
   for (const request of core.requests.open.values()) {
     if (band.plan.kind === "state")
       for (const purpose of PURPOSES) for (const slot of request.slots[purpose]) held.add(slot);
-    else for (const virtual of request.pages) if (virtual > 0) held.add(virtual);
+    else {
+      const own = request.pages.slice(core.pagesOf(request.protected));
+      for (const virtual of own) if (virtual > 0) held.add(virtual);
+    }
+  }
+  const slot = core.tree.slots.find((member) => member.band === band.index)!; // a slot a band
+  for (const node of core.tree.walk()) {
+    if (core.tree.unitsOf(node, slot) === 0) continue;
+    for (const id of slot.kind === "state" ? [node.slot] : (node.pages ?? [])) held.add(id);
   }
   for (const id of core.group?.bands[band.index] ?? []) held.add(id);
   const violations: IdleViolation[] = [];

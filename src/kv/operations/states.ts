@@ -1,17 +1,19 @@
 // state.alloc, state.free, state.copy.
 import { toExtents } from "../../base/extents.js";
-import type {
-  Answer,
-  Extents,
-  KvArgs,
-  OperationError,
-  StatePlace,
-  Step,
+import {
+  type Answer,
+  type Extents,
+  INVALID_RULES,
+  type KvArgs,
+  type OperationError,
+  type StatePlace,
+  type Step,
 } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
 import { HazardSet } from "../alloc/clearance.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
+import { cachedState } from "./checkpoints.js";
 
 /** @internal */
 export function stateAlloc(core: KvCore, args: KvArgs["state.alloc"]): Answer<"state.alloc"> {
@@ -62,9 +64,7 @@ export function stateFree(core: KvCore, args: KvArgs["state.free"]): Answer<"sta
 /** @internal */
 export function stateCopy(core: KvCore, args: KvArgs["state.copy"]): Answer<"state.copy"> {
   const { chain } = core;
-  if ("key" in args.from)
-    return { err: { code: "unsupported", message: "state.copy from a tree node" } };
-  const from = place(core, args.from);
+  const from = "key" in args.from ? cachedState(core, args.from) : place(core, args.from);
   const to = place(core, args.to);
   const firstError = [from, to]
     .filter((found): found is { readonly error: OperationError } => "error" in found)
@@ -89,7 +89,7 @@ export function stateCopy(core: KvCore, args: KvArgs["state.copy"]): Answer<"sta
 }
 
 function rank(error: OperationError): number {
-  return error.rule === "unknown_request" ? 0 : 1;
+  return INVALID_RULES.findIndex((rule) => rule === error.rule);
 }
 
 function place(
