@@ -106,6 +106,7 @@ export function loadTree(core: KvCore, states: readonly unknown[]): void {
 }
 
 function loadSlot({ tree, chain }: KvCore, { node, slot, state }: Entry): void {
+  node.used[slot.band] = state.used;
   if (state.host.length > 0) tree.setHost(node, slot.band, expand(state.host));
   if (state.pages.length === 0) return;
   const ids = expand(state.pages);

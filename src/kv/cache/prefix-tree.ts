@@ -117,8 +117,8 @@ export class PrefixTree implements Component {
     const upper = node.split(at, this.pageTokens);
     const pages = upper.pageHashes.length;
     for (const { band, kind } of this.slots) {
-      upper.used[band] = node.used[band]!;
       if (kind === "state") continue; // the state, its locks and its host copy are those of the end
+      upper.used[band] = node.used[band]!;
       upper.windows[band] = node.windows[band]!;
       upper.locks[band] = node.locks[band]!;
       const host = node.host[band] ?? null;
@@ -185,10 +185,9 @@ export class PrefixTree implements Component {
     const before = node.host[band] ?? null;
     if (this.digesting && before !== null)
       addPageCells(this.cells, node, TREE_FIELD.host + band, before, -1);
-    node.host[band] = pages;
+    this.#change(node, () => (node.host[band] = pages));
     if (this.digesting && pages !== null)
       addPageCells(this.cells, node, TREE_FIELD.host + band, pages);
-    this.version += 1;
   }
   addHostLocks(node: TreeNode, count: number): void {
     this.#change(node, () => (node.hostLocks += count));

@@ -27,8 +27,8 @@ export function addNodeCells(sum: LaneSum, node: TreeNode, slots: readonly TreeS
     const value = kind === "state" ? node.slot : node.windows[band]! ? 1 : 0; // one a band
     if (value > 0) sum.add(TREE_FIELD.slot + band, name, value);
     if (node.locks[band]! > 0) sum.add(TREE_FIELD.locks + band, name, node.locks[band]!);
-    const isHeld = kind === "full" ? node.isOnDevice : value > 0;
-    if (isHeld) sum.add(TREE_FIELD.used + band, name, node.used[band]!);
+    const isThere = kind === "full" ? node.isOnDevice : value > 0;
+    if (isThere || node.host[band] !== null) sum.add(TREE_FIELD.used + band, name, node.used[band]!);
   }
 }
 
