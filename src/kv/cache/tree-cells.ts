@@ -28,7 +28,8 @@ export function addNodeCells(sum: LaneSum, node: TreeNode, slots: readonly TreeS
     if (value > 0) sum.add(TREE_FIELD.slot + band, name, value);
     if (node.locks[band]! > 0) sum.add(TREE_FIELD.locks + band, name, node.locks[band]!);
     const isThere = kind === "full" ? node.isOnDevice : value > 0;
-    if (isThere || node.host[band] !== null) sum.add(TREE_FIELD.used + band, name, node.used[band]!);
+    if (isThere || node.host[band] !== null)
+      sum.add(TREE_FIELD.used + band, name, node.used[band]!);
   }
 }
 
