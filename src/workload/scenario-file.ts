@@ -5,16 +5,18 @@ import { dirname, join } from "node:path";
 import { byCodeUnit } from "../base/canonical-json.js";
 import { InputError } from "../base/errors.js";
 import type { KvOperation, RunConfig } from "../base/operations.js";
-import { INVALID_RULES } from "../base/operations.js";
 import { unreadable } from "../trace/reader-input.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
 import { suggestion } from "../trace/messages.js";
 import { findOperation, operationNames } from "../trace/operation-table.js";
+import type { OperationSpec } from "../trace/operation-spec.js";
 import { bandNameProblem, runWords } from "../trace/run-words.js";
+import type { RunWords } from "../trace/run-words.js";
 import type { ConfigLibrary } from "./configs.js";
 import { CONFIG_FILE_NAME, configFormProblem, loadConfigs } from "./configs.js";
 import type { JsonFile, ReadInputs } from "./json-file.js";
 import { readJsonFile } from "./json-file.js";
+import { expectationProblem } from "./scenario-expect.js";
 import type { Expectation } from "./scenario-match.js";
 import { firstUnopenedName } from "./scenario-names.js";
 import { isObject } from "./spec-names.js";
@@ -44,7 +46,6 @@ export interface ScenarioEnd {
 }
 
 const KEYS = ["name", "story", "tags", "config", "configs", "ops", "finally"] as const;
-const ERROR_WORDS = ["invalid", "unsupported"];
 
 /**
  * Files and folders (their `*.json` but `configs.json`, in name order). Named configurations are those of the
@@ -220,7 +221,9 @@ function readOperation(
     if (problem !== null) fail(problem.path, `${spec.name}: ${problem.message}`);
   }
   const expectation =
-    expect === undefined ? null : readExpectation(expect, `${pointer}/expect`, spec.refusals, fail);
+    expect === undefined
+      ? null
+      : readExpectation(expect, `${pointer}/expect`, spec, allWords(configs), fail);
   // name and arguments were checked against the table
   return { operation: { op: spec.name, args: args ?? {} } as KvOperation, expect: expectation };
 }
@@ -228,42 +231,31 @@ function readOperation(
 function readExpectation(
   value: unknown,
   pointer: string,
-  refusals: readonly string[],
+  spec: OperationSpec,
+  words: RunWords | null,
   fail: Fail,
 ): Expectation {
   if (!isObject(value)) return fail(pointer, "expect is an object with ok, err, fx or state");
   checkKeys(value, ["ok", "err", "fx", "state"], pointer, fail);
-  const { ok, err, fx } = value;
+  const { ok, err } = value;
   if (ok !== undefined && err !== undefined) fail(pointer, 'expect has "ok" or "err", not both');
-  if (err !== undefined) {
-    const isPattern = isObject(err) && (err["any"] !== undefined || err["not"] !== undefined);
-    const code: unknown = isObject(err) ? err["code"] : undefined;
-    if (!isPattern && code === undefined)
-      fail(`${pointer}/err`, "an expected failure states its code");
-    checkKnownWord(code, [...refusals, ...ERROR_WORDS], `${pointer}/err/code`, fail);
-    checkKnownWord(
-      isObject(err) ? err["rule"] : undefined,
-      INVALID_RULES,
-      `${pointer}/err/rule`,
-      fail,
-      refusals,
-    );
-  }
-  if (isObject(fx)) checkKeys(fx, ["has", "none", "not", "any"], `${pointer}/fx`, fail);
+  const problem = expectationProblem(spec, value, words, pointer);
+  if (problem !== null) fail(problem.path, `${spec.name}: ${problem.message}`);
   return value;
 }
 
-/** A literal word must be a known one; a plan refusal states rules of its own. */
-function checkKnownWord(
-  value: unknown,
-  known: readonly string[],
-  pointer: string,
-  fail: Fail,
-  refusals: readonly string[] = [],
-): void {
-  if (typeof value !== "string" || known.includes(value) || refusals.includes("refused_plan"))
-    return;
-  fail(pointer, `unknown word "${value}"${suggestion(value, known)} (one of ${known.join(", ")})`);
+/** The words of all configurations together; null where one does not tell its bands. */
+function allWords(configs: Scenario["configs"]): RunWords | null {
+  const all = configs.map(([, config]) => runWords("kv", config));
+  const joined = (pick: (words: RunWords) => ReadonlySet<string>): ReadonlySet<string> =>
+    new Set(all.flatMap((words) => (words === null ? [] : [...pick(words)])));
+  if (all.includes(null)) return null;
+  return {
+    bands: joined(({ bands }) => bands),
+    pages: joined(({ pages }) => pages),
+    components: joined(({ components }) => components),
+    limits: joined(({ limits }) => limits),
+  };
 }
 
 function readEnd(value: unknown, fail: Fail): ScenarioEnd {

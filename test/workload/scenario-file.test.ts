@@ -202,6 +202,18 @@ describe("what is no scenario", () => {
       5,
     ],
     [
+      "an unknown key in what is expected",
+      { ops: [{ ...alloc, expect: { ok: { row: {} } } }] },
+      /row.alloc: unknown key "row"; did you mean "rows"/,
+      5,
+    ],
+    [
+      "an effect that there is none of",
+      { ops: [{ ...alloc, expect: { fx: { none: ["weit"] } } }] },
+      /row.alloc: unknown word "weit"; did you mean "wait"/,
+      5,
+    ],
+    [
       "an unknown end",
       { finally: { drains: true } },
       /unknown key "drains"; did you mean "drain"/,
