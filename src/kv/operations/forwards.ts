@@ -2,7 +2,7 @@
 import { toExtents } from "../../base/extents.js";
 import type { Answer, Extents, KvArgs, OperationError, PageLists } from "../../base/operations.js";
 import type { ForwardEntry, ForwardStep } from "../alloc/forward-steps.js";
-import type { Band } from "../alloc/band.js";
+import type { Band, PlaceUse } from "../alloc/band.js";
 import { HazardSet } from "../alloc/clearance.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
@@ -16,27 +16,15 @@ export function forwardLaunch(
   const { steps, scope } = core.chain;
   const broken = brokenLaunch(core, args);
   if (broken !== null) return { err: broken };
-  const hazards = launchHazards(core, args);
+  const step = stepOf(core, args);
+  const hazards = launchHazards(core, step);
   if ("code" in hazards) return { err: hazards };
-  const entries = new Map<Request, ForwardEntry>();
-  for (const { req, from, to, track } of args.batch) {
-    const request = core.requests.find(req)!; // checked: open
-    const trackSlot = track === undefined ? 0 : currentSlot(request, "track");
-    entries.set(request, { from, to, mainSlot: currentSlot(request, "main"), trackSlot });
+  for (const { req, track } of args.batch) {
     if (track === undefined) continue;
+    const request = core.requests.find(req)!; // checked: open
     core.requests.setTracked(request, request.trackCursor, track);
     core.requests.setTrackCursor(request, (request.trackCursor + 1) % request.slots.track.length);
   }
-  const step: ForwardStep = {
-    kind: "forward",
-    name: args.step,
-    mode: args.mode,
-    launch: steps.clock,
-    entries,
-    explicit: null,
-    unknownWrites: false,
-    retired: false,
-  };
   steps.version += 1;
   if (args.mode === "prebuilt") {
     steps.unrecorded.push(step);
@@ -51,44 +39,74 @@ export function forwardLaunch(
   return { ok: { resets, ...core.ended() } };
 }
 
+/** The forward with the rows and slots that it uses, resolved now: later work never looks the row up again. */
+function stepOf(core: KvCore, args: KvArgs["forward.launch"]): ForwardStep {
+  const entries = new Map<Request, ForwardEntry>();
+  for (const { req, from, to, track } of args.batch) {
+    const request = core.requests.find(req)!; // checked: open
+    const trackSlot = track === undefined ? 0 : currentSlot(request, "track");
+    entries.set(request, { from, to, mainSlot: currentSlot(request, "main"), trackSlot });
+  }
+  return {
+    kind: "forward",
+    name: args.step,
+    mode: args.mode,
+    launch: core.chain.steps.clock,
+    entries,
+    explicit: null,
+    unknownWrites: false,
+    retired: false,
+  };
+}
+
 /**
  * What the forward must clear: copies and transfers that write pages it reads, and all that use pages it writes. Earlier
  * forwards need no wait, the forward stream is in order. A row that names pages still reserved for a load is not ready.
+ * Asked of the pages in use, not of the rows: those are long.
  */
-function launchHazards(core: KvCore, args: KvArgs["forward.launch"]): HazardSet | OperationError {
+function launchHazards(core: KvCore, step: ForwardStep): HazardSet | OperationError {
   const { chain } = core;
   const hazards = new HazardSet(chain.counts);
-  if (args.mode === "prebuilt") return hazards;
+  if (step.mode === "prebuilt") return hazards;
   if (chain.steps.hasUnretired) chain.counts.note("forward", "forward");
-  const hasFixed = chain.bands.some((band) => band.fixed.size > 0);
-  if (chain.ledger.isEmpty && !hasFixed) return hazards;
-  for (const { req, from, to, track } of args.batch) {
-    const request = core.requests.find(req)!; // checked: open
-    const visit = (band: Band, id: number, use: "reads" | "writes"): boolean => {
-      const page = band.v2p[id]!;
-      if (page === 0) return true; // unbound window page
-      if (band.fixed.has(page)) return false;
-      chain.clear("forward", hazards, band, page, use);
-      return true;
-    };
-    for (const band of core.tokenBands) {
-      for (let index = 0; index < core.pagesOf(to); index++) {
-        const end = (index + 1) * core.config.pageSize;
-        const use = from < to && end > from ? "writes" : "reads";
-        if (visit(band, request.pages[index] ?? 0, use)) continue;
-        chain.counts.note("forward", "fixed");
-        return invalid("name_state", { req });
-      }
+  for (const band of chain.bands) {
+    for (const page of band.fixed) {
+      if (!chain.usage.uses(step, band, page, "reads")) continue;
+      chain.counts.note("forward", "fixed");
+      return invalid("name_state", { req: namedBy(core, step, band, page) });
     }
-    const band = chain.stateBand;
-    if (band === null) continue;
-    for (const slot of [
-      currentSlot(request, "main"),
-      track === undefined ? 0 : currentSlot(request, "track"),
-    ])
-      if (slot > 0) visit(band, slot, "writes");
   }
+  for (const use of [...chain.ledger.copies, ...chain.ledger.transfers])
+    if (meets(core, step, use)) hazards.add("forward", use);
   return chain.stalled(hazards) ?? hazards;
+}
+
+/** The first request of a batch whose row names a page. */
+function namedBy(core: KvCore, step: ForwardStep, band: Band, page: number): string {
+  const id = band.p2v[page]!;
+  for (const [request, entry] of step.entries) {
+    const named =
+      band.plan.kind === "state"
+        ? entry.mainSlot
+        : (request.pages[core.chain.virtual.position[id]!] ?? 0);
+    if (named === id) return request.name;
+  }
+  return ""; // the forward uses the page, so some row names it
+}
+
+/** Whether a forward reads what a copy or transfer writes, or writes what it uses. */
+function meets(core: KvCore, step: ForwardStep, use: PlaceUse): boolean {
+  const { bands, usage } = core.chain;
+  const isWriter = use.direction === "in" || use.direction === "receive";
+  return use.places.some((pages, index) => {
+    const band = bands[index]!; // places by band
+    return pages.some(
+      (page) =>
+        band.usesAt(page).includes(use) &&
+        (usage.uses(step, band, page, "writes") ||
+          (isWriter && usage.uses(step, band, page, "reads"))),
+    );
+  });
 }
 
 function brokenLaunch(core: KvCore, args: KvArgs["forward.launch"]): OperationError | null {
