@@ -24,6 +24,7 @@ export interface FreeGroup {
   readonly slots: number[];
   readonly bands: readonly number[][]; // virtual (slot) ids by band index
   readonly windows: readonly Set<number>[]; // by band index: virtual pages whose window page is freed already
+  readonly reserved: readonly number[][]; // by band index: pages of given-up loads that no id names; fixed until then
 }
 
 /** Which parts of the content the digests cover. @internal */
@@ -72,7 +73,7 @@ export class KvCore {
         primaryWindow: source.primary_window ?? null,
         digesting: parts.layout,
       });
-    this.host = new HostCache();
+    this.host = before?.host ?? this.#makeHost();
     this.net = before?.net ?? new Transfers();
     this.chain.heldPlaces = () => heldPlaces(this);
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
@@ -83,6 +84,13 @@ export class KvCore {
   resized(arenaBytes: number): KvCore {
     const source = { ...this.source, arena_bytes: arenaBytes };
     return new KvCore(source, { ...this.config, arenaBytes }, this.#parts, this);
+  }
+
+  /** Pools of the configuration; none without `host`. */
+  #makeHost(): HostCache {
+    const names = this.chain.bands.map((band) => band.plan.name);
+    const sizes = names.map((name) => this.source.host?.[name] ?? 0);
+    return new HostCache(names, sizes, this.#parts.layout);
   }
 
   /** Whether forwards are recorded: with overlap, or with stages. */
@@ -118,6 +126,17 @@ export class KvCore {
       }
     }
     this.lists.bands[band.index]!.add(band.free(virtual, this.chain.steps.newestUnprocessed));
+  }
+
+  /** Frees a page that a load reserved and no id names. */
+  freeReserved(band: Band, page: number): void {
+    if (this.group !== null) {
+      this.group.reserved[band.index]!.push(page);
+      return;
+    }
+    band.unfix(page);
+    band.freeUnbound(page, this.chain.steps.newestUnprocessed);
+    this.lists.bands[band.index]!.add(page);
   }
 
   /** Frees the page at `index` of a row in every band where it is bound, and its virtual id. */
@@ -217,6 +236,15 @@ export class KvCore {
       this.deferred.virtual.delete(id);
       this.retireVirtual(id);
     }
+  }
+
+  /** The rule broken by a take, flush or relief now: between a launch and its record, or, with stages, before a load named
+   * its window pages, which cannot move until then. */
+  takeBlocked(): OperationError | null {
+    const open = this.launchOpen();
+    if (open !== null || this.chain.stages === null) return open;
+    const waits = this.group?.reserved.some((pages) => pages.length > 0) === true;
+    return this.host.awaitsBind || waits ? invalid("name_state") : null;
   }
 
   /** The rule broken by a take or free between a launch and its record, or null. */

@@ -174,6 +174,20 @@ export class RequestTable {
     return list;
   }
 
+  /** Takes one slot out of a purpose's list; false where it is not there. */
+  removeSlot(request: Request, purpose: StatePurpose, slot: number): boolean {
+    const list = this.clearSlots(request, purpose);
+    for (const other of list) if (other !== slot) this.addSlot(request, purpose, other);
+    return list.includes(slot);
+  }
+  /** Forgets the reset mark of a row that is written whole. */
+  clearMark(request: Request): void {
+    const mark = this.marks.indexOf(request.row);
+    if (mark >= 0) this.marks.splice(mark, 1);
+    this.#change(FIELD.reset, request.row, request.reset ? 1 : 0, 0);
+    request.reset = false;
+  }
+
   /** Takes the marks: rows to reset, in hand-out order. */
   takeMarks(): readonly number[] {
     if (this.marks.length === 0) return [];

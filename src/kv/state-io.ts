@@ -7,6 +7,7 @@ import type { BandState, RowState, State } from "../base/state.js";
 import type { ForwardStep } from "./alloc/forward-steps.js";
 import { isOver, type NetworkTransfer, type Signal } from "./alloc/signals.js";
 import { planStages, StageCapacity, type StageFold } from "./alloc/stage-capacity.js";
+import { hostState, loadHost } from "./cache/host-state.js";
 import type { KvCore } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
 import { bandState, loadBand } from "./state-bands.js";
@@ -40,6 +41,7 @@ interface ForwardsExtra {
     readonly virtual: Extents;
     readonly slots: Extents;
     readonly bands: readonly Extents[];
+    readonly reserved: readonly Extents[];
   } | null;
   readonly told_estimates: boolean;
 }
@@ -74,6 +76,7 @@ export function stateOf(core: KvCore): State {
       virtual: toExtents(core.group.virtual),
       slots: toExtents(core.group.slots),
       bands: core.group.bands.map((ids) => toExtents(ids)),
+      reserved: core.group.reserved.map((pages) => toExtents(pages)),
     },
     told_estimates: core.hasToldEstimates,
   };
@@ -97,7 +100,7 @@ export function stateOf(core: KvCore): State {
     ledger: ledgerRecords(core),
     rows,
     tree: treeState(core),
-    host: {},
+    host: hostState(core),
     net: { ...netState(core) },
   };
 }
@@ -171,9 +174,11 @@ export function loadState(core: KvCore, state: State): number {
       slots: expand(extra.group.slots),
       bands,
       windows: bands.map((ids) => new Set(ids)),
+      reserved: extra.group.reserved.map((pages) => expand(pages)),
     };
   }
   loadNet(core, state.net as unknown as NetState, uses); // what netState wrote
+  loadHost(core, state.host, uses);
   core.hasToldEstimates = extra.told_estimates;
   loadTree(core, state.tree);
   chain.steps.clock = extra.clock - 1;

@@ -44,6 +44,15 @@ import {
   tokensFree,
   windowRetire,
 } from "./operations/frees.js";
+import {
+  hostBackupDone,
+  hostLoadBind,
+  hostLoadCancel,
+  hostLoadDone,
+  hostLoadReserve,
+  hostLoadSubmit,
+  requestRestore,
+} from "./operations/host.js";
 import { checkIdle } from "./operations/idle.js";
 import { netEnd, netPublish, netReceive, netSend, netStall } from "./operations/net.js";
 import { rowAlloc, rowFree } from "./operations/rows.js";
@@ -75,7 +84,7 @@ const HANDLERS: Handlers = {
   "window.retire": windowRetire,
   "request.finish": requestFinish,
   "request.retract": requestRetract,
-  "request.restore": null,
+  "request.restore": requestRestore,
   "forward.launch": forwardLaunch,
   "forward.record": forwardRecord,
   "forward.barrier": forwardBarrier,
@@ -84,12 +93,12 @@ const HANDLERS: Handlers = {
   "chain.flush": chainFlush,
   "chain.relieve": chainRelieve,
   "host.backup": null,
-  "host.backup_done": null,
-  "host.load_reserve": null,
-  "host.load_bind": null,
-  "host.load_submit": null,
-  "host.load_cancel": null,
-  "host.load_done": null,
+  "host.backup_done": hostBackupDone,
+  "host.load_reserve": hostLoadReserve,
+  "host.load_bind": hostLoadBind,
+  "host.load_submit": hostLoadSubmit,
+  "host.load_cancel": hostLoadCancel,
+  "host.load_done": hostLoadDone,
   "host.evict": null,
   "net.send": netSend,
   "net.receive": netReceive,

@@ -13,6 +13,8 @@ export class IdSpace {
   readonly free: IdQueue;
   // In blocks made on first use: one long array would be copied again and again while ids are used for the first time.
   readonly #holders: (Request | undefined)[][] = [];
+  /** Ids that a load minted and may yet have to give back, with the load; an id that returns is forgotten. */
+  readonly loading = new Map<number, { readonly isSubmitted: boolean }>();
   readonly position: Int32Array; // page index in its row, or index in its purpose's list
   /** Operation in which its row let go of an id that still is not free: a forward launched later does not use it. */
   readonly #letGoAt = new Map<number, number>();
@@ -56,6 +58,7 @@ export class IdSpace {
   }
   retire(id: number): void {
     if (this.#letGoAt.size > 0) this.#letGoAt.delete(id);
+    if (this.loading.size > 0) this.loading.delete(id);
     this.#hold(id, undefined);
     this.free.push(id);
   }

@@ -1,11 +1,111 @@
-// The host cache: host pages a sub-pool, copies under way, load reservations.
-import type { LaneSum } from "../../base/digest.js";
+// The host cache: host pages a sub-pool, copies under way, load reservations, retracted requests that wait on the host.
+// Data and digests only; what the operations do with them is in the files beside this one.
+import { hashName, type LaneSum } from "../../base/digest.js";
+import type { HostCopy } from "../alloc/signals.js";
 import type { Component } from "../component.js";
+import type { Request } from "../requests.js";
+import { HostPools } from "./host-pools.js";
+
+const FIELD = {
+  copies: 2,
+  loads: 3,
+  kept: 4,
+  copy: 16,
+  load: 17,
+  bound: 18,
+  keptName: 19,
+} as const;
+
+/** A window page that a load took: fixed and unbound until it has an owner id. @internal */
+export interface LoadedWindow {
+  readonly page: number; // where it was taken; once bound it may move
+  id: number; // 0 until bound
+}
+
+/** The row into which a load's ids went. @internal */
+export interface LoadedRow {
+  readonly request: Request;
+  readonly positions: readonly number[]; // page index in the row, by loaded id
+  readonly from: number; // tokens allocated before
+  readonly cursors: readonly number[]; // tokens by band index, before
+  readonly setCursors: number[]; // tokens by band index, as the load left them
+}
+
+/** Device pages taken for a load, from their reservation to the end of the copy. Its ids and slots are listed as such
+ * in the id spaces (`IdSpace.loading`), so that one that was freed meanwhile is not taken for the load's. @internal */
+export interface Load {
+  readonly name: string;
+  readonly ids: readonly number[]; // virtual pages minted for it, token order
+  readonly slots: readonly number[];
+  readonly windows: readonly (readonly LoadedWindow[])[]; // by band index, token order
+  isBound: boolean;
+  isSubmitted: boolean;
+  row: LoadedRow | null;
+}
+
+/** A retracted request on the host: all that it takes to put its row back. @internal */
+export interface KeptRequest {
+  readonly positions: readonly number[]; // page index in the row of each full page
+  readonly windows: readonly (readonly number[])[]; // by band index: places in `positions` with a window page
+  readonly slots: number; // main states
+  readonly allocated: number; // tokens
+  readonly cursors: readonly number[]; // tokens by band index
+  readonly checkpoint: number | null; // tokens
+  readonly host: readonly (readonly number[])[]; // host pages by band index
+}
+
+/** A copy whose end is not announced yet. Its signal may be over before that: a stream waited it. @internal */
+export type OpenCopy = { readonly name: string; readonly signal: HostCopy | null } & (
+  | { readonly kind: "retract"; readonly kept: KeptRequest }
+  | { readonly kind: "load"; readonly load: Load }
+  | { readonly kind: "restore"; readonly load: Load; readonly kept: KeptRequest }
+);
 
 /** @internal */
 export class HostCache implements Component {
-  version = 0;
-  digestInto(_sum: LaneSum, _layout: boolean): void {
-    return;
+  readonly pools: HostPools;
+  /** Reserved and not yet submitted, by name. */
+  readonly loads = new Map<string, Load>();
+  /** By name, in the order of their submission. */
+  readonly copies = new Map<string, OpenCopy>();
+  /** Retracted requests whose copy is complete, by the copy's name. */
+  readonly kept = new Map<string, KeptRequest>();
+  #version = 0;
+
+  constructor(names: readonly string[], sizes: readonly number[], digesting: boolean) {
+    this.pools = new HostPools(names, sizes, digesting);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+  /** Says that something of the cache changed. */
+  touch(): void {
+    this.#version += 1;
+  }
+
+  /** Whether a copy's name stands for something: under way, or a retracted request's. */
+  isCopyName(name: string): boolean {
+    return this.copies.has(name) || this.kept.has(name);
+  }
+
+  /** Whether a load holds window pages that no owner id names yet. */
+  get awaitsBind(): boolean {
+    for (const { isBound, windows } of this.loads.values())
+      if (!isBound && windows.some((pages) => pages.length > 0)) return true;
+    return false;
+  }
+
+  digestInto(sum: LaneSum, layout: boolean): void {
+    this.pools.digestInto(sum, layout);
+    if (this.copies.size > 0) sum.add(FIELD.copies, 0, this.copies.size);
+    if (this.loads.size > 0) sum.add(FIELD.loads, 0, this.loads.size);
+    if (this.kept.size > 0) sum.add(FIELD.kept, 0, this.kept.size);
+    if (!layout) return;
+    let index = 0;
+    for (const name of this.copies.keys()) sum.add(FIELD.copy, index++, hashName(name));
+    for (const { name, isBound } of this.loads.values())
+      sum.add(isBound ? FIELD.bound : FIELD.load, 0, hashName(name));
+    for (const name of this.kept.keys()) sum.add(FIELD.keptName, 0, hashName(name));
   }
 }

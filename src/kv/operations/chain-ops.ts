@@ -5,8 +5,8 @@ import type { KvCore } from "../core.js";
 
 /** @internal */
 export function chainFlush(core: KvCore): Answer<"chain.flush"> {
-  const open = core.launchOpen();
-  if (open !== null) return { err: open };
+  const blocked = core.takeBlocked();
+  if (blocked !== null) return { err: blocked };
   const flushed: Record<string, FlushedBand> = {};
   for (const [index, result] of core.chain.flush().entries()) {
     flushed[core.chain.bands[index]!.plan.name] = result; // one result a band
@@ -17,8 +17,8 @@ export function chainFlush(core: KvCore): Answer<"chain.flush"> {
 /** @internal */
 export function chainRelieve(core: KvCore, args: KvArgs["chain.relieve"]): Answer<"chain.relieve"> {
   const { chain } = core;
-  const open = core.launchOpen();
-  if (open !== null) return { err: open };
+  const blocked = core.takeBlocked();
+  if (blocked !== null) return { err: blocked };
   const demand = chain.vector(args.demand);
   const priced = chain.price(demand);
   if (!("step" in priced)) return { err: priced };

@@ -7,6 +7,9 @@ import type {
   RetiredWindow,
 } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
+import { takeHostPages } from "../cache/host-eviction.js";
+import { reservedPage, reservedSlot } from "../cache/host-loads.js";
+import { demandOf, isBeingReceived, shapeOf, submitCopyOut } from "../cache/host-requests.js";
 import { invalid, type KvCore } from "../core.js";
 import { PURPOSES, type Request } from "../requests.js";
 import { giveLastState, lastState } from "./checkpoints.js";
@@ -54,7 +57,9 @@ function brokenFree(
   }
   if (first < Math.floor(request.protected / core.config.pageSize))
     return invalid("free_of_tree_rows", { req });
-  if (bands === "all") return null;
+  const isFull = bands === "all" || bands === "full"; // windows that have an owner id are not reserved
+  const reserved = isFull ? reservedPage(core, request, first, end) : null;
+  if (reserved !== null || bands === "all") return reserved;
   return bands === "full"
     ? stillWindowed(core, request, first, end)
     : notWindowed(core, request, bands, first, end);
@@ -100,6 +105,7 @@ export function groupBegin(core: KvCore): Answer<"group.begin"> {
     slots: [],
     bands: core.chain.bands.map(() => []),
     windows: core.chain.bands.map(() => new Set<number>()),
+    reserved: core.chain.bands.map(() => []),
   };
   return { ok: {} };
 }
@@ -113,6 +119,8 @@ export function groupEnd(core: KvCore): Answer<"group.end"> {
   core.group = null;
   for (const band of chain.bands)
     for (const id of group.bands[band.index]!) core.freeBandPage(band, id);
+  for (const band of chain.bands)
+    for (const page of group.reserved[band.index]!) core.freeReserved(band, page);
   for (const virtual of group.virtual) core.retireVirtual(virtual);
   for (const slot of group.slots) core.retireSlot(slot);
   return { ok: core.freed() };
@@ -182,17 +190,37 @@ export function requestRetract(
   core: KvCore,
   args: KvArgs["request.retract"],
 ): Answer<"request.retract"> {
-  if (args.backup !== undefined)
-    return { err: { code: "unsupported", message: "request.retract with backup" } };
-  return closeRequest(core, args.req);
+  if (args.backup === undefined) return closeRequest(core, args.req);
+  const { host } = core;
+  const { req, backup } = args;
+  const request = closable(core, req);
+  if ("code" in request) return { err: request };
+  const { kept, places } = shapeOf(core, request);
+  if (host.isCopyName(backup)) return { err: invalid("name_state") };
+  if (isBeingReceived(core, places)) return { err: invalid("name_state", { req }) };
+  const pages = takeHostPages(core, demandOf(core, kept));
+  if ("code" in pages) return { err: pages };
+  const signal = submitCopyOut(core, backup, places);
+  const record = { ...kept, host: pages };
+  host.copies.set(backup, { kind: "retract", name: backup, signal, kept: record });
+  host.touch();
+  return { ok: { ...closeOpen(core, request), host: host.pools.listed(pages) } };
+}
+
+/** The request, or the rule that closing it would break. */
+function closable(core: KvCore, req: string): Request | OperationError {
+  const request = core.requests.find(req);
+  if (request === undefined) return invalid("unknown_request", { req });
+  const reserved =
+    reservedPage(core, request, core.pagesOf(request.protected), request.pages.length) ??
+    PURPOSES.map((purpose) => reservedSlot(core, request, purpose)).find((rule) => rule !== null);
+  return reserved ?? core.launchOpen() ?? request;
 }
 
 /** Frees everything a request holds beyond the tree's part, its slots and its row. */
 function closeRequest(core: KvCore, req: string): { ok: FreedOk } | { err: OperationError } {
-  const request = core.requests.find(req);
-  if (request === undefined) return { err: invalid("unknown_request", { req }) };
-  const open = core.launchOpen();
-  if (open !== null) return { err: open };
+  const request = closable(core, req);
+  if ("code" in request) return { err: request };
   return { ok: closeOpen(core, request) };
 }
 

@@ -8,8 +8,9 @@ export function stagesInstall(
   core: KvCore,
   args: KvArgs["stages.install"],
 ): Answer<"stages.install"> {
-  // An engine at work on pages could keep one stage from what all of them granted.
-  if (core.net.open.size > 0) return { err: invalid("feature_conflict") };
+  // An engine at work on pages, or pages fixed for a load, could keep one stage from what all of them granted.
+  if (core.net.open.size > 0 || core.host.loads.size > 0)
+    return { err: invalid("feature_conflict") };
   const planned = planStages(core.config, args.stages, args.self);
   if ("rule" in planned) return { err: { code: "refused_plan", rule: planned.rule } };
   core.chain.stages = new StageCapacity(args.stages, args.self, planned);

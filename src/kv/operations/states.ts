@@ -11,6 +11,7 @@ import {
 } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
 import { HazardSet } from "../alloc/clearance.js";
+import { reservedSlot } from "../cache/host-loads.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 import { cachedState } from "./checkpoints.js";
@@ -20,8 +21,8 @@ export function stateAlloc(core: KvCore, args: KvArgs["state.alloc"]): Answer<"s
   const { chain } = core;
   const request = core.requests.find(args.req);
   if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
-  const open = core.launchOpen();
-  if (open !== null) return { err: open };
+  const blocked = core.takeBlocked();
+  if (blocked !== null) return { err: blocked };
   const band = chain.stateBand;
   if (band === null || chain.slots === null)
     return { err: invalid("feature_conflict", { req: args.req }) };
@@ -55,8 +56,8 @@ export function stateFree(core: KvCore, args: KvArgs["state.free"]): Answer<"sta
       }),
     };
   }
-  const open = core.launchOpen();
-  if (open !== null) return { err: open };
+  const broken = reservedSlot(core, request, args.purpose) ?? core.launchOpen();
+  if (broken !== null) return { err: broken };
   for (const slot of core.requests.clearSlots(request, args.purpose)) core.freeSlot(slot);
   return { ok: core.freed() };
 }

@@ -66,7 +66,7 @@ function decodeInPlace(
   core: KvCore,
   batch: KvArgs["tokens.decode"]["batch"],
 ): Answer<"tokens.decode"> | null {
-  if (core.chain.steps.open !== null) return null;
+  if (core.chain.steps.open !== null || core.chain.stages !== null) return null;
   const { pageSize, rowTokens } = core.config;
   const found = FOUND;
   for (let index = 0; index < batch.length; index++) {
@@ -138,8 +138,8 @@ function grow(
   core: KvCore,
   growths: readonly Growth[],
 ): Answer<"tokens.extend"> & Answer<"tokens.decode"> {
-  const open = core.launchOpen();
-  if (open !== null) return { err: open };
+  const blocked = core.takeBlocked();
+  if (blocked !== null) return { err: blocked };
   const { chain } = core;
   const demand = growthDemand(core, growths);
   if (demand[chain.owner.index] === 0) {
