@@ -178,7 +178,11 @@ export function requestFinish(
   const { key = [] } = args;
   if (args.len > request.allocated) return { err: invalid("beyond_row", { req: args.req }) };
   const last = lastState(core, request, args.len);
-  const broken = brokenInsert(core, request, key, last.len);
+  const held = closable(core, args.req);
+  const broken =
+    "rule" in held && held.rule === "free_outside_reservation"
+      ? held
+      : brokenInsert(core, request, key, last.len);
   if (broken !== null) return { err: broken };
   const { counts, end } = insertRow(core, request, key, last.len);
   const slot = giveLastState(core, end, last);
