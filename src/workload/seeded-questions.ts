@@ -81,8 +81,8 @@ function arenaResize(draws: SeededDraws): KvOperation | null {
   const arena_bytes = bytes + prng.below(1 + Math.floor(bytes / 2));
   const chunk_bytes = prng.between(1, Math.max(1, Math.floor(bytes / 8)));
   const chunks = Math.ceil((arena_bytes - bytes) / chunk_bytes);
-  // The run's own figures stay those of its configuration: what the resize grants is not counted on.
-  const fail = chunks > 0 ? { fail_chunk: prng.between(1, chunks) } : {};
+  // The run's own figures stay those of its configuration: what a resize grants is not counted on.
+  const fail = chunks > 0 && prng.chance(1, 2) ? { fail_chunk: prng.between(1, chunks) } : {};
   return { op: "arena.resize", args: { arena_bytes, chunk_bytes, ...fail } };
 }
 
