@@ -5,6 +5,7 @@ import { InputError } from "../base/errors.js";
 import type { BootOk, DirectConfig } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE } from "./model-pages.js";
+import type { StrayTransfers } from "./model-strays.js";
 import { SOME_SLOT, UnplacedSlots } from "./model-unplaced.js";
 import { OpenUses } from "./model-uses.js";
 
@@ -24,6 +25,7 @@ export class ModelArena {
   readonly tokenBands: readonly BandPages[];
   readonly stateBand: BandPages | null;
   readonly owner: BandPages; // mints the virtual ids
+  readonly #strays: StrayTransfers; // engines that never proved their end
   operation = 0; // number of the operation under way
   finishedForward = 0; // number of the newest forward that has run
   readonly uses: OpenUses; // copies, transfers and reservations that are not over
@@ -33,7 +35,8 @@ export class ModelArena {
   readonly #names: ArenaNames;
   #garbage = 1;
 
-  constructor(config: DirectConfig, boot: BootOk, names: ArenaNames) {
+  constructor(config: DirectConfig, boot: BootOk, strays: StrayTransfers, names: ArenaNames) {
+    this.#strays = strays;
     this.#names = names;
     this.bands = Object.entries(boot.bands).map(([name, geometry], index) => {
       const pool = config.sub_pools.find((candidate) => candidate.name === name);
@@ -70,6 +73,7 @@ export class ModelArena {
       if (reader > this.finishedForward) this.#failUnordered(act, band, page, reader, band, page);
     }
     if (this.uses.count > 0 && !wasOrdered(act)) this.#requireUnused(act, band, page, band, page);
+    if (this.#strays.size > 0) this.#strays.meet(band, page);
     band.touch(page);
     const fromBytes = page * band.pageBytes;
     const toBytes = fromBytes + band.pageBytes;
@@ -98,6 +102,7 @@ export class ModelArena {
       this.#failUnordered(act, band, page, reader, other, hit);
     if (this.uses.count > 0 && !wasOrdered(act)) this.#requireUnused(act, band, page, other, hit);
     if (act === ACT.handOut || act === ACT.reserve) return; // nothing is written yet
+    if (this.#strays.size > 0) this.#strays.meet(other, hit);
     pages[p + PAGE.content] = this.garbage();
     pages[p + PAGE.byOperation] = this.operation;
     pages[p + PAGE.byAct] = act;

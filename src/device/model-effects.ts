@@ -39,8 +39,12 @@ export function execute(run: ModelRun, effect: Effect, operation: KvOperation): 
       run.forwards.requireKnown(effect[1], "barrier");
       return;
     case "hostwait":
-    case "hostcopy":
+      run.transfers.hostWait(effect[1]);
+      return;
     case "net":
+      run.transfers.start(effect[1], effect[2], effect[3]);
+      return;
+    case "hostcopy":
       fail("bad_effect", `the simulated device cannot carry out a ${effect[0]} effect yet`);
   }
 }

@@ -25,6 +25,7 @@ import { settleEnded } from "./model-give-back.js";
 import { beginGroup, endGroup } from "./model-groups.js";
 import { lockPath, unlockPath } from "./model-locks.js";
 import type { ModelRun } from "./model-run.js";
+import { beforeReceive, beforeSend, end, publish, receive, send } from "./model-network.js";
 import { finish, insert, match } from "./model-sharing.js";
 import { checkCopy, donate } from "./model-states.js";
 import { bindSlots, bindTokens, markHandedOut } from "./model-takes.js";
@@ -102,11 +103,15 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
   "host.load_cancel": UNKNOWN,
   "host.load_done": UNKNOWN,
   "host.evict": NOTHING,
-  "net.send": UNKNOWN,
-  "net.receive": UNKNOWN,
-  "net.publish": UNKNOWN,
-  "net.stall": NOTHING,
-  "net.end": UNKNOWN,
+  "net.send": { before: beforeSend, after: send },
+  "net.receive": { before: beforeReceive, after: receive },
+  "net.publish": { after: publish },
+  "net.stall": {
+    after: (run, args) => {
+      run.transfers.require(args.transfer).isStalled = true;
+    },
+  },
+  "net.end": { after: end },
   "tree.match": { after: match },
   "tree.insert": { after: insert },
   "tree.lock": { after: lockPath },
@@ -152,6 +157,8 @@ export function after<K extends KvOperationName>(
   HANDLING[operation.op]?.after?.(run, operation.args, ok, answer.fx ?? []);
   const { ended } = ok as { readonly ended?: EndedTransfers }; // of those answers that may have it
   settleEnded(run, ended);
+  const stray = run.transfers.takeStarted();
+  if (stray !== null) fail("bad_effect", `${operation.op} starts ${stray.name}`);
 }
 
 function notSimulated(what: string): never {

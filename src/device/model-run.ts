@@ -30,7 +30,7 @@ export class ModelRun {
   forwards: ForwardStream;
   tree: ModelTree;
   deferred: DeferredFrees;
-  transfers: ModelTransfers;
+  readonly transfers: ModelTransfers = new ModelTransfers(() => this.arena);
   readonly locks: NamedLocks = new NamedLocks();
   group: OpenGroup | null = null;
   staged = false; // pipeline stages are installed: forwards are recorded without overlap too
@@ -42,7 +42,6 @@ export class ModelRun {
     this.forwards = this.#makeForwards();
     this.tree = this.#makeTree();
     this.deferred = new DeferredFrees(this.arena.bands.length);
-    this.transfers = new ModelTransfers();
   }
 
   /** Slots whose page is not known yet. */
@@ -74,7 +73,7 @@ export class ModelRun {
     return new ModelTree(this.config.page_size, new Tokens([]));
   }
   #makeArena(boot: BootOk): ModelArena {
-    return new ModelArena(this.config, boot, {
+    return new ModelArena(this.config, boot, this.transfers.strays, {
       holder: (band, id) => this.rows.nameHolder(band, id) || this.#nameCached(band, id),
       forward: (serial) => this.forwards.nameOf(serial),
     });

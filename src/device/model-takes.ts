@@ -1,6 +1,6 @@
 // Takes: which pages and slots an answer hands out, and binding them after the operation's last effect.
 import { expand } from "../base/extents.js";
-import type { Extents, KvArgs, KvOk, PageLists } from "../base/operations.js";
+import type { Extents, KvArgs, KvOk, PageLists, StatePurpose } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import { ACT, type BandPages, offsetOf, PAGE } from "./model-pages.js";
 import { eachId, type ModelRun, requireUsable } from "./model-run.js";
@@ -16,10 +16,15 @@ export interface Growth {
 
 /** Notes the pages that an answer hands out, before its effects run: only those may be zeroed. @internal */
 export function markHandedOut(run: ModelRun, pages: KvOk["tokens.extend"]["pages"]): void {
-  for (const lists of Object.values(pages)) {
-    for (const [name, extents] of Object.entries(lists)) {
-      if (name !== "virtual") markPages(run, run.arena.band(name), extents);
-    }
+  for (const lists of Object.values(pages)) markLists(run, lists);
+}
+
+/** The same for one answer's lists. @internal */
+export function markLists(run: ModelRun, lists: PageLists): void {
+  for (const [name, extents] of Object.entries(lists)) {
+    if (name === "virtual" || name === "slots") continue;
+    const band = run.arena.band(name);
+    if (!band.isState) markPages(run, band, extents);
   }
 }
 
@@ -99,13 +104,26 @@ export function bindSlots(
   args: KvArgs["state.alloc"],
   ok: KvOk["state.alloc"],
 ): void {
+  const lists = { slots: ok["slots"], [stateBand(run).name]: ok[stateBand(run).name] };
+  const given = lists as PageLists; // what an answer says under these names
+  bindSlotPages(run, run.rows.require(args.req), args.purpose, args.count, given);
+}
+
+/** Binds listed slots to listed pages of the state band and gives them to a row. @internal */
+export function bindSlotPages(
+  run: ModelRun,
+  row: ModelRow,
+  purpose: StatePurpose,
+  count: number,
+  lists: PageLists,
+): readonly number[] {
+  const slots = expand(lists["slots"] ?? []);
+  if (count === 0 && slots.length === 0) return slots;
   const band = stateBand(run);
-  const row = run.rows.require(args.req);
-  const slots = expand(ok["slots"] as Extents);
-  const places = expand((ok[band.name] ?? []) as Extents);
-  if (slots.length !== args.count || places.length !== args.count) {
+  const places = expand(lists[band.name] ?? []);
+  if (slots.length !== count || places.length !== count) {
     const given = `${slots.length} ids and ${places.length} pages`;
-    fail("bad_effect", `${args.req} asked for ${args.count} slots and got ${given}`, band.name);
+    fail("bad_effect", `${row.req} asked for ${count} slots and got ${given}`, band.name);
   }
   for (const [index, slot] of slots.entries()) {
     if (!band.isUsable(slot))
@@ -115,9 +133,10 @@ export function bindSlots(
         band.name,
       );
     requireUsable(band, places[index]!, "the answer"); // as many places as slots
-    row.slots[args.purpose].push(slot);
+    row.slots[purpose].push(slot);
     bindPage(run, band, slot, places[index]!);
   }
+  return slots;
 }
 
 /** The state band; an answer that speaks of slots without one is a violation. @internal */
