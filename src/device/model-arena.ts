@@ -3,6 +3,7 @@
 // that still uses them.
 import { InputError } from "../base/errors.js";
 import type { BootOk, DirectConfig } from "../base/operations.js";
+import { DeferredFrees } from "./model-deferred.js";
 import { fail } from "./model-fault.js";
 import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE } from "./model-pages.js";
 import type { StrayTransfers } from "./model-strays.js";
@@ -29,6 +30,7 @@ export class ModelArena {
   operation = 0; // number of the operation under way
   finishedForward = 0; // number of the newest forward that has run
   readonly uses: OpenUses; // copies, transfers and reservations that are not over
+  readonly deferred: DeferredFrees; // given back, and bound until transfers are over
   readonly unplaced: UnplacedSlots = new UnplacedSlots(); // slots whose page is not known yet
   moveEffects = 0; // `move` effects so far
   readonly #byName: ReadonlyMap<string, BandPages>;
@@ -54,6 +56,7 @@ export class ModelArena {
     if (owner === undefined) throw new InputError("config", "no full-attention band owns the ids");
     this.owner = owner;
     this.uses = new OpenUses(this.bands.length);
+    this.deferred = new DeferredFrees(this.bands.length);
     this.#byName = new Map(this.bands.map((band) => [band.name, band]));
   }
 
@@ -163,10 +166,24 @@ export class ModelArena {
 
   /** Refuses to read a page that somebody, not waited, still writes. @param what - the reader and what it does */
   requireWritten(what: string, band: BandPages, page: number): void {
+    this.requireRun(what, band, page);
+    if (this.uses.count > 0) this.requireFilled(what, band, page);
+  }
+
+  /** Refuses to read a page that a forward, not waited, still writes. */
+  requireRun(what: string, band: BandPages, page: number): void {
     const writer = band.page(page)[offsetOf(page) + PAGE.writer]!; // inside the block
     if (writer > this.finishedForward)
       this.#failReading(what, band, page, this.#names.forward(writer));
-    if (this.uses.count > 0) this.requireFilled(what, band, page);
+  }
+
+  /** Refuses to write a page that a forward, not waited, still uses. */
+  requireUnread(what: string, band: BandPages, page: number): void {
+    const reader = band.page(page)[offsetOf(page) + PAGE.reader]!; // inside the block
+    if (reader <= this.finishedForward) return;
+    const forward = this.#names.forward(reader);
+    const message = `${what} writes ${this.describe(band, page)} while ${forward} may still use it: nothing waits for ${forward} first`;
+    fail("unordered_overlap", message, band.name, page);
   }
 
   /** Refuses to read a page that a copy, transfer or reservation has yet to fill. */

@@ -143,7 +143,7 @@ export class ForwardStream {
 
   #read(forward: Forward, band: BandPages, row: ModelRow, pages: number): void {
     const { virtual } = row;
-    const { owner, uses } = this.#arena;
+    const { owner, uses, deferred } = this.#arena;
     const isShared = uses.count > 0; // with copies and transfers
     for (let index = 0; index < pages; index++) {
       const id = virtual[index]!; // below pageCount
@@ -156,6 +156,7 @@ export class ForwardStream {
         const what = `page ${index} of ${row.req}, virtual ${id}`;
         fail("bad_effect", `${forward.name} reads ${what}, which is not bound`, band.name);
       }
+      if (deferred.has(band, id)) continue; // the row let go of it
       if (isShared) this.#arena.requireFilled(forward.name, band, place);
       const block = band.page(place);
       const p = offsetOf(place);
@@ -172,11 +173,13 @@ export class ForwardStream {
     writer: number,
   ): void {
     const { units } = band;
+    const { deferred } = this.#arena;
     const isShared = this.#arena.uses.count > 0; // with copies and transfers
     const end = Math.ceil(entry.to / units);
     for (let index = Math.floor(entry.from / units); index < end; index++) {
       const id = row.virtual[index]!; // below pageCount
       if (id === 0 || band.placeOf(id) === 0) continue;
+      if (deferred.has(band, id)) continue; // the row let go of it
       if (isShared) this.#arena.requireUnused(forward.name, band, band.placeOf(id));
       const firstToken = index * units;
       const from = Math.max(entry.from - firstToken, 0);

@@ -1,5 +1,6 @@
 // Giving pages back: what a row, the tree or a load lets go of is held against what the answer lists, page by page, and
 // then unbound. Pages that a transfer touches are listed apart and stay bound until it is over.
+import { expand, toExtents } from "../base/extents.js";
 import type { EndedTransfers, Extents, FreedOk, PageLists } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import type { BandPages } from "./model-pages.js";
@@ -53,7 +54,12 @@ export function takeId(run: ModelRun, band: BandPages, id: number, freed: FreedP
 }
 
 /** Holds what is given back against an answer and unbinds it; in an open group it waits for the group's end. @internal */
-export function giveBack(run: ModelRun, freed: FreedPages, ok: FreedOk): void {
+export function giveBack(
+  run: ModelRun,
+  freed: FreedPages,
+  ok: FreedOk,
+  order: "listed" | "any" = "listed", // of the ids
+): void {
   const { group } = run;
   if (group !== null) {
     requireEmpty(ok.freed);
@@ -76,10 +82,10 @@ export function giveBack(run: ModelRun, freed: FreedPages, ok: FreedOk): void {
   }
   const waits = (id: number): boolean =>
     run.arena.tokenBands.some((band) => run.deferred.has(band, id));
-  giveBackIds("virtual", freed.virtual, waits, run.deferred.virtual, ok);
+  giveBackIds("virtual", freed.virtual, waits, run.deferred.virtual, ok, order);
   const { stateBand } = run.arena;
   const slotWaits = (id: number): boolean => stateBand !== null && run.deferred.has(stateBand, id);
-  giveBackIds("slots", freed.slots, slotWaits, run.deferred.slots, ok);
+  giveBackIds("slots", freed.slots, slotWaits, run.deferred.slots, ok, order);
 }
 
 function giveBackPages(
@@ -114,10 +120,12 @@ function giveBackIds(
   waits: (id: number) => boolean,
   waiting: Set<number>,
   ok: FreedOk,
+  order: "listed" | "any",
 ): void {
   const later = ids.filter(waits);
   const now = later.length === 0 ? ids : ids.filter((id) => !waits(id));
-  compare(`frees ${what}`, now, ok.freed[what] ?? []);
+  if (order === "listed") compare(`frees ${what}`, now, ok.freed[what] ?? []);
+  else compare(`frees ${what}`, sorted(now), toExtents(sorted(expand(ok.freed[what] ?? []))));
   compare(`defers ${what}`, later, ok.deferred?.[what] ?? []);
   for (const id of later) waiting.add(id);
 }
@@ -135,7 +143,12 @@ export function releaseReady(run: ModelRun, listed: PageLists): void {
     if (run.arena.tokenBands.some((other) => run.deferred.has(other, id))) continue;
     if (run.deferred.virtual.delete(id)) freed.virtual.push(id);
   }
-  giveBack(run, freed, { freed: listed });
+  // Pages go back in the order of their frees; an id goes with the last of its pages, wherever that stood.
+  giveBack(run, freed, { freed: listed }, "any");
+}
+
+function sorted(ids: readonly number[]): number[] {
+  return [...ids].sort((left, right) => left - right);
 }
 
 /** Holds the transfers that an operation ended by itself against its answer. @internal */

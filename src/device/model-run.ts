@@ -1,7 +1,7 @@
 // One run on the simulated device: its arena, rows, forwards and open group, and the few words every part shares.
 import type { BootOk, DirectConfig, Extents } from "../base/operations.js";
 import { ModelArena } from "./model-arena.js";
-import { DeferredFrees } from "./model-deferred.js";
+import type { DeferredFrees } from "./model-deferred.js";
 import { fail } from "./model-fault.js";
 import { ForwardStream } from "./model-forwards.js";
 import { NamedLocks } from "./model-named-locks.js";
@@ -29,7 +29,6 @@ export class ModelRun {
   arena: ModelArena;
   forwards: ForwardStream;
   tree: ModelTree;
-  deferred: DeferredFrees;
   readonly transfers: ModelTransfers = new ModelTransfers(() => this.arena);
   readonly locks: NamedLocks = new NamedLocks();
   group: OpenGroup | null = null;
@@ -41,9 +40,12 @@ export class ModelRun {
     this.arena = this.#makeArena(boot);
     this.forwards = this.#makeForwards();
     this.tree = this.#makeTree();
-    this.deferred = new DeferredFrees(this.arena.bands.length);
   }
 
+  /** Frees that wait for transfers. */
+  get deferred(): DeferredFrees {
+    return this.arena.deferred;
+  }
   /** Slots whose page is not known yet. */
   get unplaced(): UnplacedSlots {
     return this.arena.unplaced;
@@ -66,7 +68,6 @@ export class ModelRun {
     this.arena.operation = operation;
     this.forwards = this.#makeForwards();
     this.tree = this.#makeTree();
-    this.deferred = new DeferredFrees(this.arena.bands.length);
   }
 
   #makeTree(): ModelTree {

@@ -108,12 +108,8 @@ export class ModelTransfers {
     pages: Readonly<Record<string, Extents>>,
   ): void {
     const places = placesOf(this.#arena, pages, `${direction} ${name}`);
-    for (const band of this.#arena.bands) {
-      for (const page of places[band.index]!) {
-        if (direction === "send") this.#arena.requireWritten(name, band, page);
-        else this.#arena.claim(band, page, ACT.handOut);
-      }
-    }
+    for (const band of this.#arena.bands)
+      for (const page of places[band.index]!) this.#requireReady(name, direction, band, page);
     const use = {
       name,
       kind: "transfer",
@@ -123,6 +119,19 @@ export class ModelTransfers {
     } as const;
     if (this.#started !== null) fail("bad_effect", `${name} is started beside another transfer`);
     this.#started = { use, direction };
+  }
+
+  // Two transfers over the same page are their caller's business: no operation of theirs waits for another one.
+  #requireReady(name: string, direction: TransferDirection, band: BandPages, page: number): void {
+    const arena = this.#arena;
+    const copies = arena.uses.at(band, page).filter((use) => use.kind !== "transfer");
+    if (direction === "send") arena.requireRun(name, band, page);
+    else arena.requireUnread(name, band, page);
+    const use = copies.find(({ writes }) => writes || direction === "receive");
+    if (use === undefined) return;
+    const does = direction === "send" ? "reads" : "writes";
+    const message = `${name} ${does} ${arena.describe(band, page)} while ${use.name} may still use it: nothing waits for ${use.name} first`;
+    fail("unordered_overlap", message, band.name, page);
   }
 
   /** What the effects of the operation under way started, null for nothing. */
@@ -215,6 +224,7 @@ export class ModelTransfers {
     const block = band.page(place);
     const p = offsetOf(place);
     if (block[p + PAGE.content] === expected) return;
+    if (block[p + PAGE.byAct] === ACT.receive) return; // of a page that was being received
     const wrote = block[p + PAGE.byOperation]!; // inside the block
     const message = `${transfer.name} sends other bytes from ${band.name} page ${place} than ${transfer.row.req} had: operation ${wrote} wrote it`;
     fail("lost_write", message, band.name, place);

@@ -9,6 +9,7 @@ import { execute } from "./model-effects.js";
 import { DeviceFault, fail } from "./model-fault.js";
 import { after, before } from "./model-operations.js";
 import { ModelRun } from "./model-run.js";
+import type { Limitation } from "./model-strays.js";
 
 const VERIFY_EVERY = 64; // operations
 
@@ -65,6 +66,11 @@ export class ModelDevice implements Device {
     const found = bands.find((candidate) => candidate.name === band);
     if (found === undefined) throw new InternalError(`contents of ${band}, which is no band`);
     return { a: found.contents.a, b: found.contents.b };
+  }
+
+  /** How often pages of transfers that never proved their end were written again: a known limitation, no violation. */
+  limitations(): ReadonlyMap<Limitation, number> {
+    return this.#opened().transfers.strays.counts;
   }
 
   close(): void {

@@ -185,11 +185,11 @@ const MISTAKES: readonly Mistake[] = [
     "an operation is not simulated yet",
     14,
     (line) => {
-      line.operation = { op: "net.end", args: { transfer: "t1", outcome: "ok" } };
-      line.answer = { ok: { released: {}, late: false } };
+      line.operation = { op: "host.backup_done", args: { copy: "c1", outcome: "ok" } };
+      line.answer = { ok: {} };
     },
     "bad_effect",
-    /^the simulated device cannot follow net.end yet/,
+    /^the simulated device cannot follow host.backup_done yet/,
   ),
 ];
 

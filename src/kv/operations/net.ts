@@ -184,15 +184,26 @@ function enter(core: KvCore, transfer: Transfer): void {
   core.net.serial += 1;
 }
 
-/** Hands a transfer to the engine. A send first waits whoever still writes what it reads: the newest forward, copies. */
+/** Hands a transfer to the engine. A send first waits whoever still writes what it reads: the newest forward, copies; a
+ * receive the newest forward, if one that was launched after the take reads what the peer will write. */
 function start(core: KvCore, transfer: Transfer, places: Places): void {
   const { chain, net } = core;
   const { name, direction } = transfer;
   if (direction === "send") clearSources(core, places);
+  else clearReaders(core, places);
   const use = chain.ledger.startTransfer(chain.bands, name, direction, places);
   use.isStalled = transfer.isStalled;
   net.publish(transfer, use);
   chain.scope.emit(["net", name, direction, placeLists(chain.bands, places)]);
+}
+
+function clearReaders(core: KvCore, places: Places): void {
+  const { bands, usage, scope, steps } = core.chain;
+  if (!steps.hasUnretired) return;
+  const isRead = bands.some((band) =>
+    places[band.index]!.some((page) => usage.readersOf(band, page).length > 0),
+  );
+  if (isRead) scope.wait(steps.newestUnretired);
 }
 
 function clearSources(core: KvCore, places: Places): void {
