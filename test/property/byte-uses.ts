@@ -69,8 +69,13 @@ export class ByteUses {
     this.#uses = this.#uses.filter((use, index) => use.kind !== "forward" || index > last);
   }
 
-  /** Follows an operation's effects. @param handedOut - pages that the answer hands out without zeroing them */
-  follow(effects: readonly Effect[], handedOut: readonly Range[] = []): Seen {
+  /**
+   * Follows an operation's effects.
+   *
+   * @param handedOut - pages that the answer hands out without zeroing them
+   * @param isLoad - a host load writes them: its copy stream runs behind all forwards
+   */
+  follow(effects: readonly Effect[], handedOut: readonly Range[] = [], isLoad = false): Seen {
     const seen: Seen = { problems: [], waited: [], touched: new Set(), moves: 0 };
     const before = this.#uses.filter((use) => use.kind === "transfer");
     let hasWaited = false;
@@ -111,7 +116,7 @@ export class ByteUses {
         default:
       }
     }
-    for (const range of handedOut) this.#write(range, seen, before);
+    for (const range of handedOut) this.#write(range, seen, before, isLoad);
     return seen;
   }
 
@@ -137,9 +142,10 @@ export class ByteUses {
     }
   }
 
-  #write(range: Range, seen: Seen, before: readonly ByteUse[]): void {
+  #write(range: Range, seen: Seen, before: readonly ByteUse[], isLoad = false): void {
     note(range, seen, before);
     for (const use of this.#uses) {
+      if (isLoad && use.kind === "forward") continue;
       if (meetsAny(range, use.reads)) seen.problems.push(`overwrites what ${use.name} reads`);
       if (meetsAny(range, use.writes)) seen.problems.push(`overwrites what ${use.name} writes`);
     }

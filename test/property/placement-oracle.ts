@@ -105,6 +105,25 @@ function exists(
   );
 }
 
+/** Whether the bands as they stand, boundary holes of floats included, serve a demand without any move. Where a float
+ * holds a fixed page this can be the only way: absorbed holes on one side are lost to a float that grows on the other. */
+export function servesInPlace(core: KvCore, demand: readonly number[]): boolean {
+  const bands = core.chain.bands.map((band): Figures => {
+    const settled = figures(core, band, "network_moves");
+    const free = band.holes.length + band.pendingPages;
+    const span: Place = [band.spanFirst, band.spanCount];
+    return band.plan.grow === "float" ? { ...settled, span, live: span[1] - free } : settled;
+  });
+  return hasIndexRoom(core, demand) && exists(bands, demand, "no_move");
+}
+
+function hasIndexRoom(core: KvCore, demand: readonly number[]): boolean {
+  return core.chain.bands.every(
+    ({ live, vacated, plan }, index) =>
+      demand[index] === 0 || live + vacated.length + demand[index]! <= plan.pages - plan.first_page,
+  );
+}
+
 /** The least step that serves a demand once all is settled, null where none does. @param demand - [bands] pages */
 export function leastStep(
   core: KvCore,
@@ -112,11 +131,6 @@ export function leastStep(
   attempt: Attempt,
 ): LayoutStep | null {
   const bands = core.chain.bands.map((band) => figures(core, band, attempt));
-  const hasRoom = bands.every(
-    ({ band, live }, index) =>
-      demand[index] === 0 ||
-      live + band.vacated.length + demand[index]! <= band.plan.pages - band.plan.first_page,
-  );
-  if (!hasRoom) return null;
+  if (!hasIndexRoom(core, demand)) return null;
   return STEPS.find((step) => exists(bands, demand, step)) ?? null;
 }
