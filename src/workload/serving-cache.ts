@@ -1,24 +1,11 @@
 // The serving model's use of the prefix tree: matches at admission, finished chunks inserted, checkpoints of state.
 import type { Key, KvOk } from "../base/operations.js";
+import { checkpointGrid } from "./serving-features.js";
 import type { InFlightEntry, Job } from "./serving-jobs.js";
 import { clearRow } from "./serving-jobs.js";
 import { keyOf } from "./serving-keys.js";
 import type { ServingMemory } from "./serving-memory.js";
 import type { Script, ServingContext, Take } from "./serving-script.js";
-
-/** Tokens between two checkpoints where the configuration says nothing. */
-const INTERVAL = 256;
-
-/** The grid on which chunks end and state is kept, in tokens from a prompt's start; 1 where none is kept so. @internal */
-export function checkpointGrid({ config, features, stateBand }: ServingContext): number {
-  const { checkpoint, page_size: pageSize } = config;
-  if (!features.shares || stateBand === null || checkpoint === undefined) return 1;
-  if (checkpoint.strategy === "no_buffer") return 1;
-  const interval = checkpoint.interval ?? INTERVAL;
-  let [left, right] = [pageSize, interval];
-  while (right > 0) [left, right] = [right, left % right];
-  return (pageSize / left) * interval;
-}
 
 /** @internal */
 export class PrefixCache {
@@ -33,7 +20,7 @@ export class PrefixCache {
     this.#context = context;
     this.#memory = memory;
     this.#blockTokens = blockTokens;
-    this.#grid = checkpointGrid(context);
+    this.#grid = checkpointGrid(context.config);
     const strategy = context.config.checkpoint?.strategy;
     this.#isTracking =
       context.stateBand !== null && strategy !== undefined && strategy !== "no_buffer";

@@ -83,6 +83,7 @@ export class Scheduler {
         yield { op: "forward.barrier", args: { step: launched.step } };
         if (previous !== null) yield* this.#process(previous);
         this.#inFlight = launched;
+        if (this.#context.isSerial) yield* this.#processPrevious();
       }
       if (this.#peer !== null) yield null;
     }
@@ -415,7 +416,9 @@ export class Scheduler {
   }
 
   *#finish(job: Job): Script {
-    const len = Math.min(job.allocated, job.input + job.output);
+    // A state is that of all tokens computed; without one the tree takes no more than was asked for.
+    const { isSerial } = this.#context;
+    const len = isSerial ? job.computed : Math.min(job.allocated, job.input + job.output);
     const { name: req } = job;
     if (this.#cache === null) yield { op: "request.finish", args: { req, len, insert: false } };
     else {

@@ -37,6 +37,7 @@ export class ServingContext {
   readonly clock: Clock;
   readonly windows: readonly WindowBand[]; // those of known length, configuration order
   readonly stateBand: string | null;
+  readonly isSerial: boolean; // each result is taken in before the next forward
   readonly counters: Record<string, number> = {};
 
   constructor(
@@ -53,6 +54,8 @@ export class ServingContext {
       typeof window === "number" ? [{ name, window }] : [],
     );
     this.stateBand = config.sub_pools.find(({ kind }) => kind === "state")?.name ?? null;
+    const endsState = this.stateBand !== null && config.checkpoint?.strategy === "no_buffer";
+    this.isSerial = features.shares && endsState;
   }
 
   count(what: string, by = 1): void {

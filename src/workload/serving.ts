@@ -3,7 +3,8 @@
 import type { Answer, DirectConfig, RunConfig } from "../base/operations.js";
 import type { ServingParameters } from "./configs.js";
 import type { RequestTrace, TracedRequest } from "./request-trace.js";
-import { checkpointGrid, PrefixCache } from "./serving-cache.js";
+import { PrefixCache } from "./serving-cache.js";
+import { checkpointGrid } from "./serving-features.js";
 import { HostTier } from "./serving-host.js";
 import type { Job } from "./serving-jobs.js";
 import { newJob, reasonToDrop } from "./serving-jobs.js";
@@ -103,7 +104,12 @@ export function servingParts(
   blockTokens: number,
 ): Omit<SchedulerParts, "peer"> {
   const { batch, chunk } = context.serving;
-  const queue = new ServingQueue(jobs, batch, chunk, checkpointGrid(context));
+  const queue = new ServingQueue(
+    jobs,
+    batch,
+    chunk,
+    context.features.shares ? checkpointGrid(context.config) : 1,
+  );
   const memory = new ServingMemory(context, () => {
     queue.isFull = true;
   });

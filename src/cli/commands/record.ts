@@ -41,11 +41,21 @@ The file appears under its name only when it is complete: when the implementatio
 earlier file of that name stays, and what was recorded until then is written to FILE.partial.
 The first line says which implementation answered: its name, version and revision.
 
+A workload serves requests one batch after another. --prefix-sharing lets them share prefixes: the
+tree is asked at admission, takes finished chunks and gives its oldest entries when a take is
+refused. --checkpoint says how it keeps state (layouts with state, extra_buffer where nothing is
+said): at a request's end (no_buffer, without overlap) or on a grid of 256 tokens, or of TOKENS.
+--host-cache copies prefixes and requests that give way to the host and brings them back.
+
 Examples:
   unified-trace record --out base.jsonl
   unified-trace record --seeds 0:50 --ops 400 --page-sizes 1,16,64 --out base.jsonl.gz
   unified-trace record --scenario all --out scenarios.jsonl
   unified-trace record --workload mooncake:conversation_trace.jsonl.gz --limit 1000 --out real.jsonl
+  unified-trace record --workload mooncake:conversation_trace.jsonl.gz --requests 3000 \
+    --config serving/tight --prefix-sharing --host-cache --checkpoint extra_buffer --out real.jsonl.gz
+  unified-trace record --workload synthetic --prefix-sharing --host-cache 4096 \
+    --checkpoint extra_buffer_lazy:512 --layouts full+window+state --out lazy.jsonl
   unified-trace record --workload synthetic --out - | head -3
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
 

@@ -18,8 +18,8 @@ import { unknownWord } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { inPackage } from "../place.js";
-import { addServingFlags, servingWorkloads } from "../selection.js";
-import type { ServingFlags } from "../selection.js";
+import { addServingFlags, servingWorkloads, WORKLOAD_FLAGS } from "../serving-selection.js";
+import type { ServingFlags } from "../serving-selection.js";
 import type { Session } from "../session.js";
 
 interface RunFlags extends ServingFlags, ImplementationFlags {
@@ -81,7 +81,7 @@ async function run(
     return runWorkloads({ workloads, start, ...control });
   }
   for (const [name, flag] of [
-    ["limit", "--limit"],
+    ...WORKLOAD_FLAGS,
     ["pageSizes", "--page-sizes"],
     ["layouts", "--layouts"],
   ] as const) {
