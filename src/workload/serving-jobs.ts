@@ -21,11 +21,13 @@ export interface Job {
   trackSlots: number; // slots that checkpoints are tracked in
   branch: number; // tokens: where other requests left this one's prefix, 0 where none did
   copy: string | null; // the backup that it is restored from
-  hasLoaded: boolean; // its prefix was fetched from the host in this try
+  hasLoaded: boolean; // its prefix was looked for on the host in this try
+  tries: number; // transfers that did not bring its prompt
 }
 
 /** Why a request is not served. @internal */
-export type DropReason = "empty_request" | "longer_than_row" | "exceeds_arena" | "outgrew_arena";
+export type DropReason =
+  "empty_request" | "longer_than_row" | "exceeds_arena" | "outgrew_arena" | "transfer_failed";
 
 /** A forward that was launched and whose result has not been processed. @internal */
 export interface InFlight {
@@ -67,7 +69,18 @@ export function newJob(
     branch: 0,
     copy: null,
     hasLoaded: false,
+    tries: 0,
   };
+}
+
+/** The prefill run's job for a prompt that the decode run asked for. @internal */
+export function prefillCopy(job: Job): Job {
+  const copy = { ...job, cursors: [...job.cursors], floors: [...job.floors] };
+  copy.attempt = 0;
+  copy.copy = null;
+  copy.hasLoaded = false;
+  clearRow(copy);
+  return copy;
 }
 
 /** Puts a job back to its beginning: what it generated is kept and becomes part of its prompt. @internal */

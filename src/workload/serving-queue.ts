@@ -15,12 +15,12 @@ export class ServingQueue {
   readonly #arrivals: Job[]; // those to come, latest first
   readonly #waiting: Job[] = []; // front last
   readonly #running: Job[] = []; // oldest first
+  // Jobs that hold memory and a place in the batch but do not run: their pages are under way to or from a peer.
+  readonly #apart = new Set<Job>();
   /** Its prompt goes on in the next chunk; always the newest of those running. */
   continuing: Job | null = null;
   /** A take was refused: nobody is admitted until somebody ends. */
   isFull = false;
-  /** Jobs that hold memory and a place in the batch but do not run: their pages are under way to or from a peer. */
-  apart = 0;
 
   /**
    * @param arrivals - jobs in the order of their arrival
@@ -53,7 +53,7 @@ export class ServingQueue {
     return !this.isFull && this.#waiting.length > 0 && this.#places > 0;
   }
   get #places(): number {
-    return this.#batch - this.#running.length - this.apart;
+    return this.#batch - this.#running.length - this.#apart.size;
   }
   /** The newest of those running, who gives way first. */
   get newest(): Job | undefined {
@@ -100,10 +100,6 @@ export class ServingQueue {
     const job = this.#waiting.pop();
     if (job !== undefined) this.#running.push(job);
   }
-  /** A job runs from now on that was not in the queue. */
-  admit(job: Job): void {
-    this.#running.push(job);
-  }
   /** Takes the front out of the queue. */
   dropFront(): void {
     this.#waiting.pop();
@@ -122,14 +118,37 @@ export class ServingQueue {
   pushBack(job: Job): void {
     this.#waiting.unshift(job);
   }
-  /** A running job stops running but keeps its place. */
+  /** Takes a job out of the queue; false where it does not wait. */
+  remove(job: Job): boolean {
+    const place = this.#waiting.indexOf(job);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    return place >= 0;
+  }
+  /** Whether jobs hold memory without running. */
+  get hasApart(): boolean {
+    return this.#apart.size > 0;
+  }
+  isApart(job: Job): boolean {
+    return this.#apart.has(job);
+  }
+  /** A running job stops running but keeps its memory and its place. */
   setApart(job: Job): void {
     this.#running.splice(this.#running.indexOf(job), 1);
-    this.apart += 1;
+    this.#apart.add(job);
+  }
+  /** The front of the queue gets a place and memory, but does not run yet. */
+  holdFront(): void {
+    const job = this.#waiting.pop();
+    if (job !== undefined) this.#apart.add(job);
+  }
+  /** A job that was apart runs from now on. */
+  resume(job: Job): void {
+    this.#apart.delete(job);
+    this.#running.push(job);
   }
   /** A job that was apart has ended: there is room again. */
-  endApart(): void {
-    this.apart -= 1;
+  endApart(job: Job): void {
+    this.#apart.delete(job);
     this.isFull = false;
   }
   /** A running job has ended: there is room again. */

@@ -20,10 +20,10 @@ export interface Peer {
   readonly isOver: boolean;
   /** At the start of a turn: transfers that end, places that are published, requests that arrive. */
   turn(): Script;
-  /** A prompt is computed. */
-  computed(job: Job): Script;
-  /** A job is given up. */
-  dropped(job: Job): Script;
+  /** A prompt is computed; only where this run computes them. */
+  computed?(job: Job): Script;
+  /** A job that waited or ran is given up; only where the other run waits for it. */
+  dropped?(job: Job): void;
 }
 
 /** @internal */
@@ -133,7 +133,7 @@ export class Scheduler {
       const isHopeless = this.#refusedWhenIdle === front;
       if (isHopeless) {
         queue.dropFront();
-        yield* this.#drop(front, "outgrew_arena");
+        this.#drop(front, "outgrew_arena");
       }
       this.#refusedWhenIdle = isHopeless ? null : front;
       return true;
@@ -150,10 +150,13 @@ export class Scheduler {
     return true;
   }
 
-  *#drop(job: Job, reason: DropReason): Script {
+  #drop(job: Job, reason: DropReason): void {
+    if (this.#peer?.dropped !== undefined) {
+      this.#peer.dropped(job); // the other run counts it
+      return;
+    }
     this.#context.count("dropped");
     this.#context.count(`dropped_${reason}`);
-    if (this.#peer !== null) yield* this.#peer.dropped(job);
   }
 
   /** Launches a prefill batch; null where nobody got memory for it. */
@@ -330,7 +333,8 @@ export class Scheduler {
     const isAlone = isLast && !this.#isHeld;
     const job = queue.newest;
     if (job === undefined) return false;
-    if (this.#host !== null && !isAlone && job.computed >= job.prompt) {
+    const mayReturn = this.#peer?.isPrefill !== true && job.computed >= job.prompt;
+    if (this.#host !== null && !isAlone && mayReturn) {
       const generated = job.generated + this.#tokensInFlight(job);
       if (generated >= job.output) {
         yield* this.#processPrevious(); // it has ended
@@ -347,7 +351,7 @@ export class Scheduler {
     yield { op: "request.retract", args: { req: job.name } };
     if (isAlone) {
       clearRow(job);
-      yield* this.#drop(job, "outgrew_arena");
+      this.#drop(job, "outgrew_arena");
       return false;
     }
     this.#context.count("retractions");
@@ -409,7 +413,7 @@ export class Scheduler {
     if (ended.length > 1) yield { op: "group.end", args: {} };
     for (const entry of goingOn) {
       if (this.#cache !== null) yield* this.#settle(entry, isPrefill, this.#cache);
-      if (this.#peer?.isPrefill === true && entry.to >= entry.job.prompt)
+      if (this.#peer?.computed !== undefined && entry.to >= entry.job.prompt)
         yield* this.#peer.computed(entry.job);
     }
     yield { op: "forward.process", args: { step } };

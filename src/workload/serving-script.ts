@@ -26,6 +26,7 @@ export interface WindowBand {
 export interface ServingFeatures {
   readonly shares: boolean; // prefixes, through the tree
   readonly usesHost: boolean;
+  readonly isPaired: boolean; // with a run that it exchanges requests with
   readonly seed: number; // of what fails and how long copies and transfers take
 }
 
@@ -55,7 +56,8 @@ export class ServingContext {
     );
     this.stateBand = config.sub_pools.find(({ kind }) => kind === "state")?.name ?? null;
     const endsState = this.stateBand !== null && config.checkpoint?.strategy === "no_buffer";
-    this.isSerial = features.shares && endsState;
+    const isUnrecorded = features.isPaired && config.overlap !== true;
+    this.isSerial = (features.shares && endsState) || isUnrecorded;
   }
 
   count(what: string, by = 1): void {

@@ -75,6 +75,7 @@ export function servingFigures(options: ServingOptions): ServingFigures {
     features: {
       shares: options.sharesPrefixes === true,
       usesHost: options.usesHost === true,
+      isPaired: false,
       seed: trace.seed ?? 0,
     },
   };

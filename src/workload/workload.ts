@@ -33,3 +33,23 @@ export interface Workload {
   /** Counters a serving model keeps (requests served, retractions, drops by reason …); absent where there are none. */
   readonly counters?: Readonly<Record<string, number>>;
 }
+
+/** Which run of a pair; the runs stand in the trace in this order. @public */
+export type PairSide = 0 | 1;
+
+/** What a run is called and how it is configured. @public */
+export type WorkloadRun = Pick<Workload, "run" | "config" | "source">;
+
+/**
+ * Two runs side by side that exchange something, each on an implementation of its own: one generator that says which of
+ * them is asked next. @public
+ */
+export interface WorkloadPair {
+  readonly runs: readonly [WorkloadRun, WorkloadRun];
+  /**
+   * The next step and the run it is for, or null at the end. `answer` is the answer to the operation yielded before, null
+   * at the start and after a mark. The first operation of each run is `boot`.
+   */
+  next(answer: Answer | null): { readonly side: PairSide; readonly step: WorkloadStep } | null;
+  readonly counters?: Readonly<Record<string, number>>; // of both
+}
