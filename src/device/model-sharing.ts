@@ -72,7 +72,7 @@ function cachedState(run: ModelRun, row: ModelRow, len: number): CachedState | n
   const strategy = run.arena.stateBand === null ? undefined : run.config.checkpoint?.strategy;
   if (strategy === undefined) return { len, slot: 0 };
   if (strategy === "no_buffer") return { len, slot: row.slots.main[0] ?? 0 };
-  return row.lastTracked;
+  return row.lastTracked(len);
 }
 
 function giveState(run: ModelRun, row: ModelRow, { len, slot }: CachedState, end: ModelNode): void {
