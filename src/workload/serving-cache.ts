@@ -71,7 +71,7 @@ export class PrefixCache {
     const count = !this.#isLazy && this.#context.config.overlap === true ? 2 : 1;
     const args = { req: job.name, count, purpose: "track" } as const;
     if (!(yield* this.#memory.take({ op: "state.alloc", args }))) return false;
-    job.trackSlots = count;
+    job.ring.resize(count);
     return true;
   }
 
@@ -87,7 +87,7 @@ export class PrefixCache {
    * last point of the grid; null where the span has none.
    */
   trackedAt(job: Job, from: number, to: number): number | null {
-    if (!this.#isTracking || job.trackSlots === 0) return null;
+    if (!this.#isTracking || job.ring.size === 0) return null;
     if (job.branch > from && job.branch <= to) return job.branch;
     const end = Math.min(to, job.input + job.output);
     const point = Math.floor(end / this.#grid) * this.#grid;
@@ -96,10 +96,10 @@ export class PrefixCache {
 
   /** Before a decode that passes the grid a lazily tracked request gets a second slot, if there is one without eviction. */
   *prepareDecode(job: Job, from: number, to: number): Script {
-    if (!this.#isLazy || job.trackSlots !== 1 || this.trackedAt(job, from, to) === null) return;
+    if (!this.#isLazy || job.ring.size !== 1 || this.trackedAt(job, from, to) === null) return;
     const args = { req: job.name, count: 1, purpose: "track" } as const;
     const answer = yield { op: "state.alloc", args };
-    if (answer.err === undefined) job.trackSlots = 2;
+    if (answer.err === undefined) job.ring.resize(2);
     else this.#context.count("tracked_in_place");
   }
 
@@ -107,9 +107,11 @@ export class PrefixCache {
    * How many tokens the tree can take after a forward of a request that goes on: the chunk, where state does not matter,
    * else as far as a checkpoint was tracked; 0 where nothing.
    */
-  insertable({ to, tracked }: InFlightEntry, isPrefill: boolean): number {
-    if (this.#context.stateBand !== null) return tracked ?? 0;
-    return isPrefill ? this.#context.pageFloor(to) : 0;
+  insertable({ job, to, tracked }: InFlightEntry, isPrefill: boolean): number {
+    if (this.#context.stateBand === null) return isPrefill ? this.#context.pageFloor(to) : 0;
+    if (tracked === null || job.ring.has(tracked)) return tracked ?? 0;
+    this.#context.count("overwritten_checkpoints");
+    return 0;
   }
 
   /** The tree takes a row's first `len` tokens, with the checkpoint that was tracked there. False where it does not. */
@@ -135,6 +137,7 @@ export class PrefixCache {
       return;
     }
     this.#context.count("checkpoints");
+    job.ring.give(len);
     job.floors.fill(null); // what the windows keep is known again when they are retired
     if (len === job.branch) job.branch = 0;
   }

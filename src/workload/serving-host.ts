@@ -188,7 +188,7 @@ export class HostTier {
     const operation = { op: "request.restore", args: { req: job.name, copy } } as const;
     if (!(yield* this.#memory.take(operation))) return false;
     job.copy = null;
-    job.trackSlots = 0;
+    job.ring.resize(0);
     job.floors.fill(null);
     const fails = this.#prng.chance(1, FAILS_OF);
     this.#begin(copy, "restore", fails ? job : null, fails);

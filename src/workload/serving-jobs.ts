@@ -4,6 +4,34 @@ import type { ServingParameters } from "./configs.js";
 import { sinkBytes } from "./layouts.js";
 import type { TracedRequest } from "./request-trace.js";
 
+/** The slots that a request's states are tracked in, in turns: a state is lost when its slot's turn comes again. @internal */
+export class TrackRing {
+  #states: (number | null)[] = []; // tokens of the state in each slot
+  #turn = 0;
+
+  get size(): number {
+    return this.#states.length;
+  }
+  /** Slots are added behind the others, or all given back. */
+  resize(size: number): void {
+    while (this.#states.length < size) this.#states.push(null);
+    this.#states.length = size;
+    if (size === 0) this.#turn = 0;
+  }
+  /** A forward keeps the state after `tokens`. */
+  keep(tokens: number): void {
+    this.#states[this.#turn] = tokens;
+    this.#turn = (this.#turn + 1) % this.#states.length;
+  }
+  has(tokens: number): boolean {
+    return this.#states.includes(tokens);
+  }
+  /** The state went to the tree. */
+  give(tokens: number): void {
+    this.#states = this.#states.map((kept) => (kept === tokens ? null : kept));
+  }
+}
+
 /** One request from arrival to its end, over as many tries as it takes. @internal */
 export interface Job {
   readonly name: string; // the same in every try: a name may come again once it is closed
@@ -18,7 +46,7 @@ export interface Job {
   computed: number; // tokens that launched forwards write
   readonly cursors: number[]; // tokens, per window band: pages below are retired
   readonly floors: (number | null)[]; // tokens, per window band: kept from here on, as far as is known
-  trackSlots: number; // slots that checkpoints are tracked in
+  readonly ring: TrackRing; // slots that checkpoints are tracked in
   branch: number; // tokens: where other requests left this one's prefix, 0 where none did
   copy: string | null; // the backup that it is restored from
   hasLoaded: boolean; // its prefix was looked for on the host in this try
@@ -65,7 +93,7 @@ export function newJob(
     computed: 0,
     cursors: new Array<number>(windows).fill(0),
     floors: new Array<number | null>(windows).fill(null),
-    trackSlots: 0,
+    ring: new TrackRing(),
     branch: 0,
     copy: null,
     hasLoaded: false,
@@ -75,7 +103,12 @@ export function newJob(
 
 /** The prefill run's job for a prompt that the decode run asked for. @internal */
 export function prefillCopy(job: Job): Job {
-  const copy = { ...job, cursors: [...job.cursors], floors: [...job.floors] };
+  const copy = {
+    ...job,
+    cursors: [...job.cursors],
+    floors: [...job.floors],
+    ring: new TrackRing(),
+  };
   copy.attempt = 0;
   copy.copy = null;
   copy.hasLoaded = false;
@@ -98,7 +131,7 @@ export function clearRow(job: Job): void {
   job.computed = 0;
   job.cursors.fill(0);
   job.floors.fill(null);
-  job.trackSlots = 0;
+  job.ring.resize(0);
   job.branch = 0;
 }
 

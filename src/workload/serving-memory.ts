@@ -2,6 +2,8 @@
 import type { Answer, Demand, KvOperation, OperationError } from "../base/operations.js";
 import type { Script, ServingContext, Take } from "./serving-script.js";
 
+const EVICTIONS_MOST = 4; // for one take
+
 /** @internal */
 export class ServingMemory {
   readonly #context: ServingContext;
@@ -16,7 +18,11 @@ export class ServingMemory {
   /** The answer to a take that was granted, null where it was refused even after an eviction. */
   *ask(operation: KvOperation): Script<Answer | null> {
     let answer = yield operation;
-    if (answer.err !== undefined && (yield* this.evictFor(answer.err))) answer = yield operation;
+    // What was short may hide what else is: ids first, then bytes.
+    for (let tries = 0; answer.err !== undefined && tries < EVICTIONS_MOST; tries++) {
+      if (!(yield* this.#evictFor(answer.err))) break;
+      answer = yield operation;
+    }
     if (answer.err === undefined) return answer;
     this.#context.count("refusals");
     this.#onRefusal();
@@ -29,7 +35,7 @@ export class ServingMemory {
   }
 
   /** Evicts what the refused take lacked. False where nothing was evicted. */
-  *evictFor(error: OperationError): Take {
+  *#evictFor(error: OperationError): Take {
     const demand = this.#context.features.shares ? this.#lacking(error) : null;
     return demand !== null && (yield* this.evict(demand));
   }

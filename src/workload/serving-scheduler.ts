@@ -313,8 +313,9 @@ export class Scheduler {
       const tokens =
         mode === "decode" ? job.allocated - job.computed : job.allocated < job.prompt ? 0 : 1;
       job.computed = job.allocated;
-      const { attempt, computed: to } = job;
-      return { job, attempt, tokens, to, tracked: tracked[index] ?? null };
+      const kept = tracked[index] ?? null;
+      if (kept !== null) job.ring.keep(kept);
+      return { job, attempt: job.attempt, tokens, to: job.computed, tracked: kept };
     });
     return { step, isPrefill: mode === "extend", entries };
   }
