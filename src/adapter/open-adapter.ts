@@ -10,10 +10,11 @@ import { InProcessAdapter } from "./in-process.js";
 import { openModuleAdapter } from "./module-adapter.js";
 import { openProcessAdapter } from "./process-adapter.js";
 import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
+import { ReferenceAdapter } from "./reference-adapter.js";
 
-const KINDS = ["self", "checkout", "module", "cmd"] as const;
-const LATER_KINDS = ["ref", "reference"];
-const FORMS = "self, self:DEVICE, checkout:PATH, module:FILE or cmd:COMMAND";
+const KINDS = ["self", "reference", "checkout", "module", "cmd"] as const;
+const LATER_KINDS = ["ref"];
+const FORMS = "self, self:DEVICE, reference, checkout:PATH, module:FILE or cmd:COMMAND";
 
 /** Choices for any implementation; each kind takes what concerns it. @public */
 export interface OpenAdapterOptions extends ProtocolAdapterOptions {
@@ -27,7 +28,7 @@ export interface OpenAdapterOptions extends ProtocolAdapterOptions {
 /** An implementation as it was named on the command line. @public */
 export interface AdapterSpec {
   readonly kind: (typeof KINDS)[number];
-  readonly target: string; // device, path, file or command; "" for plain `self`
+  readonly target: string; // device, path, file or command; "" for plain `self` and `reference`
 }
 
 /** Reads the name of an implementation. Throws `UsageError` with the nearest known word. @public */
@@ -39,6 +40,9 @@ export function parseAdapterSpec(spec: string): AdapterSpec {
     throw new UsageError(`${spec} is not available yet; expected ${FORMS}`, FORMS);
   const kind = KINDS.find((known) => known === word);
   if (kind === undefined) throw unknownKind(spec, word, target);
+  if (kind === "reference" && colon >= 0)
+    throw new UsageError(`${spec} names something after its kind; expected reference`, FORMS);
+  if (kind === "reference") return { kind, target };
   if (kind === "self" ? colon >= 0 && target === "" : target.trim() === "") {
     throw new UsageError(`${spec} names nothing after its kind; expected ${FORMS}`, FORMS);
   }
@@ -63,6 +67,11 @@ export async function openAdapter(
   switch (kind) {
     case "self":
       return openSelf(target, options);
+    case "reference":
+      return new ReferenceAdapter({
+        revision: options.revision ?? null,
+        dirty: options.dirty ?? null,
+      });
     case "checkout":
       return openCheckoutAdapter(target, withVersion);
     case "module":
@@ -84,7 +93,7 @@ function openSelf(device: string, options: OpenAdapterOptions): Adapter {
 }
 
 function unknownKind(spec: string, word: string, target: string): UsageError {
-  const known = target === "" ? ["self"] : KINDS;
+  const known = target === "" ? ["self", "reference"] : KINDS;
   let hint = meant(word, known);
   if (hint === "" && /\.[cm]?js$/.test(spec)) hint = ` (did you mean module:${spec}?)`;
   else if (hint === "" && /[/\\]/.test(spec)) hint = ` (did you mean checkout:${spec}?)`;

@@ -12,7 +12,7 @@ export interface ImplementationFlags {
   readonly verify?: VerifyPolicy;
 }
 
-export const IMPLEMENTATION_FORMS = "self, checkout:PATH, module:FILE or cmd:COMMAND";
+export const IMPLEMENTATION_FORMS = "self, reference, checkout:PATH, module:FILE or cmd:COMMAND";
 
 /** Adds `--timeout` and `--verify`. @internal */
 export function addImplementationFlags(command: Command, verify: VerifyPolicy): Command {
@@ -46,5 +46,5 @@ export function starterOf(spec: string, flags: ImplementationFlags): StartAdapte
 
 /** Whether calls leave this process, so that what was asked is written down before the call. @internal */
 export function isForeign(spec: string): boolean {
-  return parseAdapterSpec(spec).kind !== "self";
+  return !["self", "reference"].includes(parseAdapterSpec(spec).kind);
 }

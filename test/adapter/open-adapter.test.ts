@@ -44,8 +44,8 @@ describe("the name of an implementation", () => {
     ["self:", /names nothing after its kind/],
     ["cmd:", /names nothing after its kind/],
     ["checkout: ", /names nothing after its kind/],
-    ["reference", /reference is not available yet; expected self/],
-    ["ref:main", /ref:main is not available yet/],
+    ["reference:fast", /reference:fast names something after its kind; expected reference/],
+    ["ref:main", /ref:main is not available yet; expected self/],
   ])("%j is a usage error", async (spec, message) => {
     const error = await openAdapter(spec).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "UsageError", code: "usage", exitCode: 2 });

@@ -44,6 +44,7 @@ and one line that reproduces it.
 
 Candidates:
   self               the allocator of this checkout (default), on the simulated device
+  reference          the second, independent allocator of this checkout, simple and slow
   checkout:PATH      another built checkout of unified-trace
   module:FILE        an ES module with createImplementation(config), in a worker thread
   cmd:"COMMAND"      any program that speaks the protocol on standard input and output

@@ -1,0 +1,123 @@
+// What happens to single pages: freed, returned, parked, absorbed, handed out. Places only; who reads them is the
+// business of signals.
+import { fencePage, isOver } from "./signals.js";
+import { ascending, type Band, liveCount, livePages, pendingCount, type World } from "./world.js";
+
+/** A float without a live, pending or vacated page: its neighbours see through it. @internal */
+export function isTransparent(band: Band): boolean {
+  return (
+    band.grow === "float" &&
+    liveCount(band) === 0 &&
+    pendingCount(band) === 0 &&
+    band.vacated.length === 0
+  );
+}
+
+/** Pages given back: to the pending batch of the newest unprocessed forward, else to the tail of the holes. @internal */
+export function giveBack(world: World, band: Band, pages: readonly number[]): void {
+  if (pages.length === 0) return;
+  const newest = world.forwards.filter((forward) => forward.isRecorded).at(-1);
+  const last = band.pending.at(-1);
+  if (newest === undefined) band.holes.push(...pages);
+  else if (last?.key === newest.name) last.pages.push(...pages);
+  else band.pending.push({ key: newest.name, pages: [...pages] });
+}
+
+/** The oldest pending batches, until `count` pages are had, become holes. Returns the forwards they waited for. @internal */
+export function settlePending(band: Band, count: number): string[] {
+  const keys: string[] = [];
+  let missing = count;
+  while (missing > 0 && band.pending.length > 0) {
+    const batch = band.pending.shift()!; // there is one
+    keys.push(batch.key);
+    band.holes.push(...batch.pages);
+    missing -= batch.pages.length;
+  }
+  return keys;
+}
+
+/**
+ * What every operation ends with: readers that are over are forgotten, vacated pages without one become holes, fences
+ * without one vanish, empty floats are parked. @internal
+ */
+export function tidyUp(world: World): void {
+  world.fences = world.fences.filter((fence) => !isOver(world, fence.reader));
+  for (const band of world.bands) {
+    for (const use of band.vacated) {
+      use.readers = use.readers.filter((reader) => !isOver(world, reader));
+    }
+    band.holes.push(
+      ...band.vacated.filter((use) => use.readers.length === 0).map((use) => use.page),
+    );
+    band.vacated = band.vacated.filter((use) => use.readers.length > 0);
+    parkIfEmpty(world, band);
+  }
+}
+
+/** @internal */
+export function parkIfEmpty(world: World, band: Band): void {
+  if (!isTransparent(band)) return;
+  leaveSpan(world, band, band.holes);
+  band.low = band.pages;
+  band.high = band.pages;
+}
+
+/** Holes and vacated pages leave the span; the bytes stay guarded by their readers. @internal */
+export function leaveSpan(world: World, band: Band, pages: readonly number[]): void {
+  for (const use of band.vacated) {
+    if (pages.includes(use.page)) fencePage(world, band, use.page, use.readers);
+  }
+  band.holes = band.holes.filter((page) => !pages.includes(page));
+  band.vacated = band.vacated.filter((use) => !pages.includes(use.page));
+}
+
+/** Takes the holes at the frontier (of a float: at both edges) out of the span; returns how many. @internal */
+export function absorbEdges(world: World, band: Band): number {
+  const absorbed: number[] = [];
+  if (band.grow !== "up") {
+    while (band.holes.includes(band.low)) {
+      absorbed.push(band.low);
+      leaveSpan(world, band, [band.low]);
+      band.low += 1;
+    }
+  }
+  if (band.grow !== "down") {
+    while (band.holes.includes(band.high - 1)) {
+      absorbed.push(band.high - 1);
+      leaveSpan(world, band, [band.high - 1]);
+      band.high -= 1;
+    }
+  }
+  if (band.grow === "float" && absorbed.length > 0) band.holes.sort(ascending);
+  return absorbed.length;
+}
+
+/** Whether two lists have a page in common. @internal */
+export function meet(left: readonly number[], right: readonly number[]): boolean {
+  return left.some((page) => right.includes(page));
+}
+
+/** The id that a live page is bound to; undefined for a reserved one. @internal */
+export function idAt(band: Band, page: number): number | undefined {
+  for (const [id, place] of band.bindings) if (place === page) return id;
+  return undefined;
+}
+
+/** Rebinds a page that moved. @internal */
+export function rebind(band: Band, from: number, to: number): void {
+  const id = idAt(band, from);
+  if (id !== undefined) band.bindings.set(id, to);
+}
+
+/** Checks that every page of the span is exactly one of live, hole, pending, vacated. @internal */
+export function isConserved(band: Band): boolean {
+  const all = [
+    ...livePages(band),
+    ...band.holes,
+    ...band.pending.flatMap((batch) => batch.pages),
+    ...band.vacated.map((use) => use.page),
+  ].sort(ascending);
+  return (
+    all.length === band.high - band.low && all.every((page, index) => page === band.low + index)
+  );
+}

@@ -1,0 +1,135 @@
+// The second allocator: the simplest code that is obviously right, to hold the first one against. It shares the words
+// of base with it and nothing else. Every operation works on a deep copy of the world, which replaces the old one
+// only when it is granted.
+import type {
+  Answer,
+  DigestDepth,
+  Digests,
+  DirectConfig,
+  KvArgs,
+  KvOk,
+  KvOperation,
+  KvOperationName,
+} from "../base/operations.js";
+import type { State } from "../base/state.js";
+import { bootAnswer, bootWorld } from "./boot.js";
+import { componentDigests, foldedDigest } from "./digest.js";
+import { barrier, launch, process, record } from "./forwards.js";
+import { groupBegin, groupEnd } from "./frees.js";
+import { checkIdle } from "./idle.js";
+import { isConserved, tidyUp } from "./pages.js";
+import {
+  askFits,
+  askFitsAfterFrees,
+  askPlan,
+  askPrealloc,
+  askTranslate,
+  chainFlush,
+  chainRelieve,
+} from "./questions.js";
+import { Refusal } from "./refusal.js";
+import { endRequest, rowAlloc, rowFree } from "./rows.js";
+import { stateAlloc, stateCopy, stateFree } from "./slots.js";
+import { stateOf } from "./state.js";
+import { decode, extend, tokensFree, windowRetire } from "./tokens.js";
+import type { World } from "./world.js";
+
+type Handlers = { [K in KvOperationName]?: (world: World, args: KvArgs[K]) => KvOk[K] };
+
+const HANDLERS: Handlers = {
+  "row.alloc": rowAlloc,
+  "row.free": rowFree,
+  "state.alloc": stateAlloc,
+  "state.free": stateFree,
+  "state.copy": stateCopy,
+  "tokens.extend": extend,
+  "tokens.decode": decode,
+  "tokens.free": tokensFree,
+  "group.begin": groupBegin,
+  "group.end": groupEnd,
+  "window.retire": windowRetire,
+  "request.finish": endRequest,
+  "request.retract": endRequest,
+  "event.fire": () => ({}), // a physical hint to one rank
+  "forward.launch": launch,
+  "forward.record": record,
+  "forward.barrier": barrier,
+  "forward.process": process,
+  "chain.flush": chainFlush,
+  "chain.relieve": chainRelieve,
+  "ask.plan": askPlan,
+  "ask.fits": askFits,
+  "ask.fits_after_frees": askFitsAfterFrees,
+  "ask.prealloc": askPrealloc,
+  "ask.translate": askTranslate,
+  "check.idle": checkIdle,
+};
+
+/** The operations it answers. @internal */
+export const REFERENCE_OPERATIONS: readonly KvOperationName[] = [
+  "boot",
+  ...(Object.keys(HANDLERS) as KvOperationName[]), // the keys of a table by operation
+];
+
+/** One run of the second allocator, on a direct configuration. @internal */
+export class Reference {
+  readonly #config: DirectConfig;
+  readonly #depth: DigestDepth | null;
+  #world: World | null = null;
+  #digests = new Map<string, string>();
+
+  constructor(config: DirectConfig, depth: DigestDepth | null) {
+    this.#config = config;
+    this.#depth = depth;
+  }
+
+  /** Carries out one operation. Throws where the allocator itself is broken. */
+  apply(operation: KvOperation): Answer {
+    try {
+      const world = operation.op === "boot" ? bootWorld(this.#config) : this.#copy();
+      const ok = operation.op === "boot" ? bootAnswer(world) : handle(world, operation);
+      if (ok === null) return { err: { code: "unsupported", message: operation.op } };
+      tidyUp(world);
+      const broken = world.bands.find((band) => !isConserved(band));
+      if (broken !== undefined) throw new Error(`pages of ${broken.name} are not conserved`);
+      const fx = world.fx;
+      world.fx = [];
+      this.#world = world;
+      return { ok, ...(fx.length > 0 ? { fx } : {}), ...this.#changedDigests(world) };
+    } catch (error) {
+      if (error instanceof Refusal) return { err: error.refused };
+      throw error;
+    }
+  }
+
+  /** The full state; null before boot. */
+  state(): State | null {
+    return this.#world === null ? null : stateOf(this.#world);
+  }
+
+  /** The digest of the end; null without digests. */
+  endDigest(): string | null {
+    if (this.#world === null || this.#depth === null) return null;
+    return foldedDigest(this.#world, this.#depth);
+  }
+
+  #copy(): World {
+    if (this.#world === null) throw new Error("an operation before a granted boot");
+    return structuredClone(this.#world);
+  }
+
+  #changedDigests(world: World): { digest?: Digests } {
+    if (this.#depth === null) return {};
+    const digests = componentDigests(world, this.#depth);
+    const changed = [...digests].filter(([name, hash]) => this.#digests.get(name) !== hash);
+    this.#digests = digests;
+    return changed.length === 0 ? {} : { digest: Object.fromEntries(changed) };
+  }
+}
+
+// Null: an operation that is not answered here.
+function handle(world: World, operation: KvOperation): NonNullable<Answer["ok"]> | null {
+  const handler = HANDLERS[operation.op] as
+    ((world: World, args: KvOperation["args"]) => NonNullable<Answer["ok"]>) | undefined; // table and operation agree on the kind
+  return handler === undefined ? null : handler(world, operation.args);
+}

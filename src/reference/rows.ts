@@ -1,0 +1,151 @@
+// Requests and their rows: opening, closing, and what a row holds.
+import type { FreedOk } from "../base/operations.js";
+import { append, type Lists } from "./answers.js";
+import { checkNow } from "./forwards.js";
+import { freedOk, freeUnits } from "./frees.js";
+import { Faults, invalid, Refusal } from "./refusal.js";
+import {
+  type FreedUnit,
+  ownerOf,
+  PURPOSES,
+  type Request,
+  stateBandOf,
+  tokenBandsOf,
+  windowsOf,
+  type World,
+} from "./world.js";
+
+/** The open request of this name; refuses with `unknown_request`. @internal */
+export function requestNamed(world: World, req: string): Request {
+  return world.requests.get(req) ?? invalid("unknown_request", { req });
+}
+
+/** `row.alloc`: the oldest free row for each. @internal */
+export function rowAlloc(
+  world: World,
+  { reqs }: { readonly reqs: readonly string[] },
+): { rows: Record<string, number> } {
+  const faults = new Faults();
+  reqs.forEach((req, index) => {
+    if (world.requests.has(req) || reqs.indexOf(req) < index) faults.add("row_in_use", { req });
+  });
+  faults.check();
+  const free = world.freeRows.length;
+  if (reqs.length > free) throw new Refusal({ code: "refused_rows", need: reqs.length, free });
+  const rows: Record<string, number> = {};
+  for (const req of reqs) rows[req] = openRequest(world, req).row;
+  return { rows };
+}
+
+/** Opens a request on the oldest free row, which there must be. @internal */
+export function openRequest(world: World, name: string): Request {
+  const row = world.freeRows.shift();
+  if (row === undefined) throw new Error("no free row");
+  const request: Request = {
+    name,
+    row,
+    allocated: 0,
+    protected: 0,
+    checkpoint: hasFloor(world) ? 0 : null,
+    virtual: [],
+    windows: Object.fromEntries(windowsOf(world).map((band) => [band.name, []])),
+    cursors: Object.fromEntries(windowsOf(world).map((band) => [band.name, 0])),
+    slots: { main: [], track: [], replace: [], cow: [] },
+    ring: 0,
+    tracked: null,
+    key: null,
+  };
+  world.requests.set(name, request);
+  if (!world.marked.includes(row)) world.marked.push(row);
+  return request;
+}
+
+/** Whether windows keep rows behind the latest checkpoint. @internal */
+export function hasFloor(world: World): boolean {
+  const { prefix_sharing: isSharing, checkpoint } = world.config;
+  return isSharing === true && checkpoint !== undefined && checkpoint.strategy !== "no_buffer";
+}
+
+/** `row.free`: of a request that holds nothing else. @internal */
+export function rowFree(world: World, { req }: { readonly req: string }): Record<string, never> {
+  const request = requestNamed(world, req);
+  const holdsSlots = PURPOSES.some((purpose) => request.slots[purpose].length > 0);
+  if (request.virtual.some((id) => id !== 0) || holdsSlots) invalid("row_in_use", { req });
+  closeRequest(world, request);
+  return {};
+}
+
+/** @internal */
+export function closeRequest(world: World, request: Request): void {
+  world.requests.delete(request.name);
+  world.freeRows.push(request.row);
+}
+
+/** `request.finish` without insertion and `request.retract` without a copy. @internal */
+export function endRequest(world: World, { req }: { readonly req: string }): FreedOk {
+  const request = requestNamed(world, req);
+  checkNow(world);
+  const units = allUnits(world, request);
+  closeRequest(world, request);
+  return freedOk(world, freeUnits(world, units));
+}
+
+/** What a request would free at its end: pages beyond the protected ones by token position, then its slots. @internal */
+export function allUnits(world: World, request: Request): FreedUnit[] {
+  const first = Math.ceil(request.protected / world.config.page_size);
+  const units: FreedUnit[] = [];
+  for (let page = first; page < request.virtual.length; page++) {
+    units.push(...dropPage(world, request, page));
+  }
+  const state = stateBandOf(world);
+  for (const purpose of PURPOSES) {
+    if (state !== null)
+      units.push(...request.slots[purpose].map((id) => ({ band: state.name, id })));
+  }
+  return units;
+}
+
+/** Takes page `page` of the row out of it, in every band that it is bound in; the units to free. @internal */
+export function dropPage(world: World, request: Request, page: number): FreedUnit[] {
+  const id = request.virtual[page] ?? 0;
+  if (id === 0) return [];
+  const units: FreedUnit[] = [];
+  for (const band of windowsOf(world)) units.push(...dropWindowPage(request, band.name, page));
+  units.push({ band: ownerOf(world).name, id });
+  request.virtual[page] = 0;
+  return units;
+}
+
+/** The same in one window only. @internal */
+export function dropWindowPage(request: Request, band: string, page: number): FreedUnit[] {
+  const bound = request.windows[band] ?? [];
+  const id = request.virtual[page] ?? 0;
+  if (bound[page] !== true || id === 0) return [];
+  bound[page] = false;
+  return [{ band, id }];
+}
+
+/** The pages of a row's positions a token band; 0 where unbound. @internal */
+export function placesOf(world: World, request: Request, from: number, to: number): Lists {
+  const places: Lists = {};
+  for (const band of tokenBandsOf(world)) {
+    for (let page = from; page < to; page++)
+      append(places, band.name, placeOf(request, band, page));
+  }
+  return places;
+}
+
+/** The page of position `page` of a row in a token band; 0 where unbound. @internal */
+export function placeOf(
+  request: Request,
+  band: {
+    readonly name: string;
+    readonly role: string;
+    readonly bindings: ReadonlyMap<number, number>;
+  },
+  page: number,
+): number {
+  const id = request.virtual[page] ?? 0;
+  const isBound = band.role === "owner" || request.windows[band.name]?.[page] === true;
+  return id === 0 || !isBound ? 0 : (band.bindings.get(id) ?? 0);
+}
