@@ -14,6 +14,8 @@ export function isAnswered(operation: KvOperation): boolean {
       return operation.args.backup === undefined || ANSWERED.has("request.restore");
     case "state.copy":
       return !("key" in operation.args.from) || ANSWERED.has("tree.insert");
+    case "host.load_reserve":
+      return operation.args.key === undefined || ANSWERED.has("host.backup");
     default:
       return true;
   }

@@ -3,7 +3,7 @@
 import type { Answer, Demand, Operation, PageLists, StatePurpose } from "../base/operations.js";
 import { expand } from "../base/extents.js";
 import type { SeededModel } from "./seeded-model.js";
-import { addSlots, dropLoad, extendRow, type ModelRequest } from "./seeded-rows.js";
+import { addSlots, dropLoad, extendRow, type LoadedRow, type ModelRequest } from "./seeded-rows.js";
 import type { TreePlace } from "./seeded-tree-books.js";
 
 /** A load that is not submitted. @internal */
@@ -13,8 +13,10 @@ export interface ModelLoad {
   readonly demand: Demand;
   isBound: boolean;
   request: ModelRequest | null; // whose row it was bound to
-  from: number; // tokens: the row's length before
+  row: LoadedRow; // how it changed that row
 }
+
+const UNTOUCHED: LoadedRow = { from: 0, before: [], set: [] };
 /** A retracted request as the host keeps it. @internal */
 export interface KeptRequest {
   readonly copy: string;
@@ -88,8 +90,8 @@ export class HostBooks {
       case "host.load_reserve": {
         const { load: name, key, len, demand } = operation.args;
         const place = key === undefined || len === undefined ? null : { key, len };
-        const load = { name, place, demand: demand ?? {}, isBound: false, request: null, from: 0 };
-        this.loads.set(name, load);
+        const fresh = { isBound: false, request: null, row: UNTOUCHED };
+        this.loads.set(name, { name, place, demand: demand ?? {}, ...fresh });
         break;
       }
       case "host.load_bind":
@@ -145,10 +147,11 @@ export class HostBooks {
     const request = req === undefined ? undefined : this.#model.requests.get(req);
     if (request === undefined) return;
     load.request = request;
-    load.from = request.allocated;
+    const from = request.allocated;
+    const before = [...request.cursors];
     const first = request.full.length;
     const pages = load.demand["full"] ?? 0;
-    extendRow(request, load.from + pages * request.pageSize, undefined);
+    extendRow(request, from + pages * request.pageSize, undefined);
     for (const [index, { name: band }] of this.#model.windows.entries()) {
       const windows = load.demand[band] ?? 0;
       for (let page = first; page < first + pages - windows; page++)
@@ -156,6 +159,7 @@ export class HostBooks {
       if (windows < pages) request.cursors[index] = (first + pages - windows) * request.pageSize;
     }
     for (let page = first; page < first + pages; page++) request.loaded.set(page, name);
+    load.row = { from, before, set: [...request.cursors] };
     this.#addSlots(request, load);
   }
 
@@ -167,9 +171,9 @@ export class HostBooks {
   }
 
   /** A load that is cancelled or failed leaves its row, if that is still open. */
-  #giveUp({ request, name, from }: ModelLoad): void {
+  #giveUp({ request, name, row }: ModelLoad): void {
     if (request !== null && this.#model.requests.get(request.name) === request)
-      dropLoad(request, name, from);
+      dropLoad(request, name, row);
   }
 
   #restore({ req, copy }: { readonly req: string; readonly copy: string }, answer: Answer): void {
@@ -198,7 +202,9 @@ export class HostBooks {
     const slots = row.slots.get("main") ?? 0;
     const { state } = this.#model;
     const demand = state === null ? {} : { [state]: slots };
-    const load = { name: copy, place: null, demand, isBound: true, request, from: 0 };
+    const before = request.cursors.map(() => 0);
+    const change = { from: 0, before, set: [...request.cursors] };
+    const load = { name: copy, place: null, demand, isBound: true, request, row: change };
     this.#addSlots(request, load);
     this.#start({ kind: "restore", name: copy, load, kept });
   }

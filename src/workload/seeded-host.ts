@@ -39,7 +39,8 @@ function hostLoadDone(draws: SeededDraws): KvOperation | null {
 }
 
 function hostLoadReserve(draws: SeededDraws): KvOperation | null {
-  if (!hasHost(draws)) return null;
+  // With stages a reservation has to be bound or given up at once, and a group would keep what is given up.
+  if (!hasHost(draws) || (draws.model.hasStages && draws.model.isGroupOpen)) return null;
   const { loadable } = draws.model.tree;
   if (loadable.length > 0 && draws.prng.chance(2, 3))
     return reserveOf(draws, draws.prng.pick(loadable));

@@ -3,7 +3,7 @@ import type { Key, KvOperation } from "../base/operations.js";
 import type { Builders, SeededDraws } from "./seeded-draws.js";
 import { cutKey } from "./seeded-keys.js";
 import type { SeededModel } from "./seeded-model.js";
-import { holdsNothing, type ModelRequest, protectedPages } from "./seeded-rows.js";
+import { holdsNothing, type ModelRequest } from "./seeded-rows.js";
 
 function rowAlloc(draws: SeededDraws): KvOperation {
   return { op: "row.alloc", args: { reqs: draws.requestNames(draws.prng.weighted([0, 6, 2, 1])) } };
@@ -17,22 +17,14 @@ function rowFree(draws: SeededDraws): KvOperation | null {
   return request === undefined ? null : { op: "row.free", args: { req: request.name } };
 }
 
-/**
- * The most tokens of a row that can go into the tree: up to the first page that is not bound, and to the first window
- * page that was freed behind one that was not. 0 where nothing may go. @internal
- */
+/** The most tokens of a row that can go into the tree: up to the first page that is not bound; 0 where nothing may go.
+ * @internal */
 export function insertableTokens(model: SeededModel, request: ModelRequest): number {
   if (model.config.prefix_sharing !== true) return 0;
   if (model.host.reserves(request) || model.net.of(request.name).length > 0) return 0;
-  let page = protectedPages(request);
-  const begun = request.windows.map(() => false);
-  for (; page < request.full.length; page++) {
-    if (request.full[page] !== true) break;
-    const bound = request.windows.map((pages) => pages[page] === true);
-    if (bound.some((isBound, index) => !isBound && begun[index] === true)) break;
-    for (const [index, isBound] of bound.entries()) if (isBound) begun[index] = true;
-  }
-  return Math.min(request.allocated, page * request.pageSize);
+  const unbound = request.full.indexOf(false);
+  const pages = unbound < 0 ? request.full.length : unbound;
+  return Math.min(request.allocated, pages * request.pageSize);
 }
 
 /** A length and key that a row can go into the tree with, null where none can. @internal */
@@ -48,26 +40,15 @@ export function insertion(
   return { key: cutKey(key, len), len };
 }
 
-/** Whether a finish may insert: the tracked length, which counts instead under a tracking strategy, lies in the row. */
-function mayInsert(model: SeededModel, request: ModelRequest): boolean {
-  return (request.tracked ?? 0) <= insertableTokens(model, request);
-}
-
 function requestFinish(draws: SeededDraws): KvOperation | null {
   const { model } = draws;
   const request = draws.request((each) => !model.host.reserves(each));
   if (request === undefined) return null;
-  const { name: req, allocated } = request;
-  if (draws.isWhole && mayInsert(model, request) && draws.prng.chance(1, 2)) {
-    const inserted = insertion(draws, request);
-    const tracked = request.tracked ?? 0;
-    if (inserted !== null) {
-      const key = cutKey(request.key ?? inserted.key, Math.max(inserted.len, tracked));
-      if (request.key !== null || tracked <= inserted.len)
-        return { op: "request.finish", args: { req, len: inserted.len, insert: true, key } };
-    }
-  }
-  return { op: "request.finish", args: { req, len: allocated, insert: false } };
+  const { name: req, allocated: len } = request;
+  const inserted = draws.isWhole && draws.prng.chance(1, 2) ? insertion(draws, request) : null;
+  return inserted === null
+    ? { op: "request.finish", args: { req, len, insert: false } }
+    : { op: "request.finish", args: { req, insert: true, ...inserted } };
 }
 
 function requestRetract(draws: SeededDraws): KvOperation | null {

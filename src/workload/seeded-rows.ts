@@ -78,7 +78,10 @@ export function extendRow(request: ModelRequest, to: number, tail: number | unde
 
 /** The tree owns the row's first `tokens` tokens from now on. @internal */
 export function protectRow(request: ModelRequest, tokens: number): void {
-  request.protected = Math.max(request.protected, tokens);
+  if (tokens <= request.protected) return;
+  request.protected = tokens;
+  for (const [index, cursor] of request.cursors.entries())
+    request.cursors[index] = Math.max(cursor, tokens);
   for (let page = 0; page < protectedPages(request); page++) {
     request.full[page] = true;
     for (const pages of request.windows) pages[page] = false;
@@ -116,8 +119,15 @@ export function shortenRow(request: ModelRequest, tokens: number): void {
   }
 }
 
+/** What a load did to its row. @internal */
+export interface LoadedRow {
+  readonly from: number; // tokens: the row's length before
+  readonly before: readonly number[]; // cursors before
+  readonly set: readonly number[]; // cursors as the load left them
+}
+
 /** A load gave up: its pages and slots leave the row, which is shortened to `from` where it is the tail. @internal */
-export function dropLoad(request: ModelRequest, load: string, from: number): void {
+export function dropLoad(request: ModelRequest, load: string, row: LoadedRow): void {
   let last = -1;
   for (const [page, name] of [...request.loaded]) {
     if (name !== load) continue;
@@ -126,8 +136,12 @@ export function dropLoad(request: ModelRequest, load: string, from: number): voi
   }
   addSlots(request, "main", -(request.loadedSlots.get(load) ?? 0));
   request.loadedSlots.delete(load);
-  if (last < 0 || last + 1 !== request.full.length) return;
-  shortenRow(request, Math.max(from, request.protected));
-  for (const [index, cursor] of request.cursors.entries())
-    request.cursors[index] = Math.min(cursor, request.allocated);
+  const isTail = last >= 0 && last + 1 === request.full.length;
+  const left = isTail ? Math.max(row.from, request.protected) : request.allocated;
+  for (const [index, cursor] of request.cursors.entries()) {
+    const before = row.before[index] ?? 0;
+    if (cursor === row.set[index]) request.cursors[index] = before;
+    else if (cursor > left) request.cursors[index] = Math.max(left, before);
+  }
+  if (isTail) shortenRow(request, left);
 }

@@ -147,9 +147,10 @@ export class TreeBooks {
     const tracked = this.#model.requests.get(req)?.tracked ?? null;
     const strategy = this.#model.config.checkpoint?.strategy ?? "no_buffer";
     const inserted = strategy === "no_buffer" ? len : tracked;
-    if (key === undefined || inserted === null) return;
+    if (key === undefined) return;
     this.#use();
-    this.note(key, Math.min(inserted, keyTokens(key)));
+    // A state that was tracked beyond `len` does not go, and nothing does without one.
+    if (inserted !== null && inserted <= len) this.note(key, inserted);
   }
 
   #use(): void {

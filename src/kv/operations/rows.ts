@@ -24,7 +24,8 @@ export function rowAlloc(core: KvCore, args: KvArgs["row.alloc"]): Answer<"row.a
 export function rowFree(core: KvCore, args: KvArgs["row.free"]): Answer<"row.free"> {
   const request = core.requests.find(args.req);
   if (request === undefined) return { err: invalid("unknown_request", { req: args.req }) };
-  if (holdsAnything(request) || core.net.holds(request))
+  const isLocking = core.tree.locks.named(request.name).length > 0;
+  if (holdsAnything(request) || isLocking || core.net.holds(request))
     return { err: invalid("row_in_use", { req: args.req }) };
   core.requests.close(request);
   return { ok: {} };
