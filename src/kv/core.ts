@@ -112,6 +112,7 @@ export class KvCore {
   /** Frees one band's page of a virtual page, or defers it to the group's end. */
   freeBandPage(band: Band, virtual: number): void {
     if (this.group !== null) {
+      band.letGo(virtual, this.chain.steps.clock);
       this.group.bands[band.index]!.push(virtual);
       if (band.plan.isWindow) this.group.windows[band.index]!.add(virtual);
       return;
@@ -120,6 +121,7 @@ export class KvCore {
       const page = band.v2p[virtual]!; // bound, the caller says
       const transfers = band.usesAt(page).filter((use) => use.kind === "transfer");
       if (transfers.length > 0) {
+        band.letGo(virtual, this.chain.steps.clock);
         this.deferred.add({ band, id: virtual, transfers });
         this.#deferredLists.bands[band.index]!.add(page);
         return;
@@ -151,9 +153,8 @@ export class KvCore {
 
   /** Returns a virtual id, at once or at the group's end. */
   retireVirtual(virtual: number): void {
-    const { virtual: ids, steps } = this.chain;
+    const { virtual: ids } = this.chain;
     if (this.group !== null) {
-      ids.letGo(virtual, steps.clock);
       this.group.virtual.push(virtual);
       return;
     }
@@ -161,7 +162,6 @@ export class KvCore {
       !this.deferred.isEmpty &&
       this.tokenBands.some((band) => this.deferred.has(band, virtual))
     ) {
-      ids.letGo(virtual, steps.clock);
       this.deferred.virtual.add(virtual);
       this.#deferredLists.virtual.add(virtual);
       return;

@@ -177,6 +177,10 @@ export function loadState(core: KvCore, state: State): number {
       reserved: extra.group.reserved.map((pages) => expand(pages)),
     };
   }
+  // What waits to be freed left its row before any forward to come; those in flight carry their pages themselves.
+  for (const band of chain.bands)
+    for (const id of core.group?.bands[band.index] ?? []) band.letGo(id, 0);
+  for (const { band, id } of core.deferred.pages) band.letGo(id, 0);
   loadNet(core, state.net as unknown as NetState, uses); // what netState wrote
   loadHost(core, state.host, uses);
   core.hasToldEstimates = extra.told_estimates;

@@ -71,6 +71,8 @@ export abstract class Band {
   readonly fixed = new Set<number>();
   /** Copies and transfers that use a page at its place, by page; only pages inside the span. */
   readonly uses = new Map<number, PlaceUse[]>();
+  /** Operation in which a row let go of its page under an id, while the free waits for a group's end or a transfer. */
+  readonly #letGoAt = new Map<number, number>();
   /** Called with a page that leaves the span while somebody still uses its bytes. */
   onLeave: (band: Band, page: number, users: readonly Signal[]) => void = () => undefined;
   readonly keepsCells: boolean; // digest depth layout or deep
@@ -140,6 +142,7 @@ export abstract class Band {
     const page = this.v2p[virtual]!;
     assert(page > 0 && this.status[page] === PAGE.live, "band.free_of_bound_page");
     this.unbind(virtual, page);
+    if (this.#letGoAt.size > 0) this.#letGoAt.delete(virtual);
     this.live -= 1;
     if (forward === null) this.addHole(page);
     else this.#pend(page, forward);
@@ -174,6 +177,15 @@ export abstract class Band {
     if (forward === null) this.addHole(page);
     else this.#pend(page, forward);
     this.epoch += 1;
+  }
+
+  /** Notes that no row holds this band's page of an id any more, though it is still bound. */
+  letGo(virtual: number, clock: number): void {
+    if (!this.#letGoAt.has(virtual)) this.#letGoAt.set(virtual, clock);
+  }
+  /** Whether no row held this band's page of an id when operation `clock` began. */
+  wasLetGo(virtual: number, clock: number): boolean {
+    return this.#letGoAt.size > 0 && (this.#letGoAt.get(virtual) ?? clock) < clock;
   }
 
   /** Fixes a live page in place under a load reservation. */

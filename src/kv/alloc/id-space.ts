@@ -16,8 +16,6 @@ export class IdSpace {
   /** Ids that a load minted and may yet have to give back, with the load; an id that returns is forgotten. */
   readonly loading = new Map<number, { readonly isSubmitted: boolean }>();
   readonly position: Int32Array; // page index in its row, or index in its purpose's list
-  /** Operation in which its row let go of an id that still is not free: a forward launched later does not use it. */
-  readonly #letGoAt = new Map<number, number>();
 
   constructor(first: number, count: number, digestField: number) {
     this.first = first;
@@ -48,16 +46,7 @@ export class IdSpace {
   holder(id: number): Request | undefined {
     return this.#holders[id >> BLOCK_BITS]?.[id & BLOCK_MASK];
   }
-  /** Notes that no row names an id any more, though its pages wait to be freed. */
-  letGo(id: number, clock: number): void {
-    if (!this.#letGoAt.has(id)) this.#letGoAt.set(id, clock);
-  }
-  /** Whether no row named the id when operation `clock` began. */
-  wasLetGo(id: number, clock: number): boolean {
-    return this.#letGoAt.size > 0 && (this.#letGoAt.get(id) ?? clock) < clock;
-  }
   retire(id: number): void {
-    if (this.#letGoAt.size > 0) this.#letGoAt.delete(id);
     if (this.loading.size > 0) this.loading.delete(id);
     this.#hold(id, undefined);
     this.free.push(id);

@@ -54,7 +54,7 @@ export class PageUsage {
 
   #usesTokens(step: ForwardStep, band: Band, virtual: number, use: "reads" | "writes"): boolean {
     if (virtual === 0) return false; // reserved for a load, in no row yet
-    if (this.#virtual.wasLetGo(virtual, step.launch)) return false;
+    if (band.wasLetGo(virtual, step.launch)) return false;
     const position = this.#virtual.position[virtual]!;
     const touches = (entry: ForwardEntry): boolean => touchesPage(entry, position, band, use);
     const holder = this.#virtual.holder(virtual);

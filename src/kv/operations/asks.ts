@@ -43,7 +43,7 @@ export function askTranslate(core: KvCore, args: KvArgs["ask.translate"]): Answe
   const asked = askedPages(core, args);
   if ("err" in asked) return asked;
   const pages: Record<string, Extents> = {};
-  for (const band of core.tokenBands) pages[band.plan.name] = translated(core, band, asked.virtual);
+  for (const band of core.tokenBands) pages[band.plan.name] = translated(band, asked.virtual);
   return { ok: { pages } };
 }
 
@@ -65,7 +65,7 @@ function askedPages(
 }
 
 /** Ids beyond the id space are unbound by arithmetic, however many an extent names. */
-function translated(core: KvCore, band: Band, virtual: Extents): Extents {
+function translated(band: Band, virtual: Extents): Extents {
   const pages = new ExtentBuilder();
   const known = band.v2p.length;
   for (const [first, count] of virtual) {
@@ -80,8 +80,8 @@ function translated(core: KvCore, band: Band, virtual: Extents): Extents {
     pages.addUnbound(outsideFirst);
     for (let i = 0; i < inside; i++) {
       const id = first + step * (outsideFirst + i);
-      const isBound = id > 0 && (!band.plan.isWindow || core.isWindowBound(band, id));
-      const page = isBound ? band.v2p[id]! : 0;
+      // A page whose free waits for a group's end or a transfer is still bound.
+      const page = id > 0 ? band.v2p[id]! : 0;
       if (page > 0) pages.add(page);
       else pages.addUnbound(1);
     }
