@@ -44,6 +44,7 @@ export interface Job {
   attempt: number; // rises with every retraction, so that late results are told apart
   allocated: number; // tokens of the row
   computed: number; // tokens that launched forwards write
+  hasRun: boolean; // a forward of this row was launched
   readonly cursors: number[]; // tokens, per window band: pages below are retired
   readonly floors: (number | null)[]; // tokens, per window band: kept from here on, as far as is known
   readonly ring: TrackRing; // slots that checkpoints are tracked in
@@ -91,6 +92,7 @@ export function newJob(
     attempt: 0,
     allocated: 0,
     computed: 0,
+    hasRun: false,
     cursors: new Array<number>(windows).fill(0),
     floors: new Array<number | null>(windows).fill(null),
     ring: new TrackRing(),
@@ -129,6 +131,7 @@ export function restart(job: Job): void {
 export function clearRow(job: Job): void {
   job.allocated = 0;
   job.computed = 0;
+  job.hasRun = false;
   job.cursors.fill(0);
   job.floors.fill(null);
   job.ring.resize(0);

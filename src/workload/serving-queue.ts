@@ -49,6 +49,7 @@ export class ServingQueue {
   get nextArrival(): number | null {
     return this.#arrivals.at(-1)?.arrivalStep ?? null;
   }
+  /** Whether there is a place for the front of the queue. */
   get mayAdmit(): boolean {
     return !this.isFull && this.#waiting.length > 0 && this.#places > 0;
   }

@@ -245,10 +245,13 @@ export class Scheduler {
     for (;;) {
       const { front } = this.#queue;
       if (front === undefined || front.copy === null || !this.#queue.mayAdmit) return;
+      const isPrefill = front.computed < front.prompt;
+      if (isPrefill && this.#queue.continuing !== null) return; // one prompt at a time is in pieces
       if (!(yield* host.restore(front))) return;
-      const isBack = this.#queue.newest === front;
+      if (this.#queue.newest !== front) continue; // it waits for a copy that fails
+      if (isPrefill) this.#queue.continuing = front;
       // Without slots it goes on, and keeps no checkpoints.
-      if (isBack && this.#cache !== null) yield* this.#cache.takeTrackSlots(front);
+      if (this.#cache !== null) yield* this.#cache.takeTrackSlots(front);
     }
   }
 
@@ -313,6 +316,7 @@ export class Scheduler {
       const tokens =
         mode === "decode" ? job.allocated - job.computed : job.allocated < job.prompt ? 0 : 1;
       job.computed = job.allocated;
+      job.hasRun = true;
       const kept = tracked[index] ?? null;
       if (kept !== null) job.ring.keep(kept);
       return { job, attempt: job.attempt, tokens, to: job.computed, tracked: kept };
@@ -334,7 +338,7 @@ export class Scheduler {
     const isAlone = isLast && !this.#isHeld;
     const job = queue.newest;
     if (job === undefined) return false;
-    const mayReturn = this.#peer?.isPrefill !== true && job.computed >= job.prompt;
+    const mayReturn = this.#peer?.isPrefill !== true && job.hasRun;
     if (this.#host !== null && !isAlone && mayReturn) {
       const generated = job.generated + this.#tokensInFlight(job);
       if (generated >= job.output) {
