@@ -71,6 +71,7 @@ export class PageUsage {
   }
 
   #usesSlot(step: ForwardStep, slot: number, use: "reads" | "writes"): boolean {
+    if (slot === 0) return false; // a vacated page: it has lost its slot, and an entry without one names 0
     const touches = (entry: ForwardEntry): boolean =>
       entry.mainSlot === slot || (use === "writes" && entry.trackSlot === slot);
     const holder = this.#slots?.holder(slot);
