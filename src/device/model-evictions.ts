@@ -88,7 +88,7 @@ function freeIds(run: ModelRun, ok: FreedOk, kind: "virtual" | "slots", allowed:
 export function evict(run: ModelRun, ok: FreedOk): void {
   if (run.group !== null) {
     requireEmpty(ok.freed);
-    run.group.evicts = true;
+    run.group.evictsFrom = Math.min(run.group.evictsFrom, run.arena.operation);
     return;
   }
   const removal = new Removal(run, "the eviction");
@@ -109,11 +109,13 @@ export function discard(run: ModelRun, ok: FreedOk): void {
 /** What one operation takes out of the tree. @internal */
 export class Removal implements Allowed {
   readonly word: string;
+  readonly #before: number; // locks of this operation and later ones do not count
   readonly #run: ModelRun;
   readonly #owners = new Set<number>(); // ids whose owner page was listed
   readonly #touched = new Set<ModelNode>();
 
-  constructor(run: ModelRun, word: string) {
+  constructor(run: ModelRun, word: string, before: number = Infinity) {
+    this.#before = before;
     this.#run = run;
     this.word = word;
   }
@@ -123,7 +125,7 @@ export class Removal implements Allowed {
       const what = this.#run.arena.describe(band, page);
       fail("bad_effect", `${this.word} frees ${what}, which is not bound`, band.name, page);
     }
-    requireEvictable(this.#run, band, id);
+    requireEvictable(this.#run, band, id, this.#before);
     if (band === this.#run.arena.owner) this.#owners.add(id);
   }
 

@@ -43,8 +43,15 @@ export class ForwardStream {
     return this.#unfinished.find((forward) => forward.serial === serial)?.name ?? "a forward";
   }
 
-  launchPrebuilt(name: string): void {
+  /** A step without a forward of its own: it moves the rings of tracking slots on, and nothing else. */
+  launchPrebuilt(name: string, batch: readonly ForwardEntry[]): void {
     this.#remember(name, 0);
+    for (const { req, track } of batch) {
+      if (track === undefined) continue;
+      const row = this.#rows.require(req);
+      const tracked = row.slots.track[row.trackCursor];
+      if (tracked !== undefined) row.track(tracked, track);
+    }
   }
 
   /** Launches a forward: reads every page now bound in its rows, captures its writes. */

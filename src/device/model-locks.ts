@@ -11,7 +11,7 @@ import type { ModelLock } from "./model-tree.js";
 export function lockPath(run: ModelRun, { key, len, req }: KvArgs["tree.lock"]): void {
   const end = run.tree.nodeAt(Tokens.of(key), len / run.config.page_size);
   if (end === null) fail("bad_effect", `${req} locks ${len} tokens, which the tree does not hold`);
-  run.locks.add(run.tree.lock(end, req));
+  run.locks.add(run.tree.lock(end, req, run.arena.operation));
 }
 
 /** @internal */
@@ -29,9 +29,18 @@ export function unlockAll(run: ModelRun, row: ModelRow): void {
   for (const lock of run.locks.takeAll(row.req)) run.tree.unlock(lock);
 }
 
-/** Refuses to take a page or state away that the tree does not hold or somebody locked. @internal */
-export function requireEvictable(run: ModelRun, band: BandPages, id: number): void {
-  const lock = band.isState ? lockOfState(run, id) : lockOfPage(run, band, id);
+/**
+ * Refuses to take a page or state away that the tree does not hold or somebody locked.
+ * @param before - locks of this operation and later ones do not count: the page was taken by then
+ * @internal
+ */
+export function requireEvictable(
+  run: ModelRun,
+  band: BandPages,
+  id: number,
+  before: number = Infinity,
+): void {
+  const lock = band.isState ? lockOfState(run, id, before) : lockOfPage(run, band, id, before);
   if (lock === null) return;
   const page = band.placeOf(id);
   const what = run.arena.describe(band, page);
@@ -41,19 +50,25 @@ export function requireEvictable(run: ModelRun, band: BandPages, id: number): vo
 }
 
 /** A lock on a cached state, null for none, undefined where the tree has no such state. */
-function lockOfState(run: ModelRun, slot: number): ModelLock | null | undefined {
+function lockOfState(run: ModelRun, slot: number, before: number): ModelLock | null | undefined {
   const node = run.tree.nodeOfState(slot);
   if (node === undefined) return undefined;
-  for (const lock of node.locks) if (lock.end === node) return lock;
+  for (const lock of node.locks) if (lock.end === node && lock.operation < before) return lock;
   return null;
 }
 
 /** The same of a cached page. A window is locked over its last tokens only. */
-function lockOfPage(run: ModelRun, band: BandPages, id: number): ModelLock | null | undefined {
+function lockOfPage(
+  run: ModelRun,
+  band: BandPages,
+  id: number,
+  before: number,
+): ModelLock | null | undefined {
   const at = run.tree.pageOf(id);
   if (at === undefined) return undefined;
   const size = run.config.page_size;
   for (const lock of at.node.locks) {
+    if (lock.operation >= before) continue;
     if (!band.isWindow || (at.page + 1) * size > lock.pages * size - band.window) return lock;
   }
   return null;

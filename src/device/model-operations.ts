@@ -187,7 +187,7 @@ function checkLaunch(
   const expected = mode === "prebuilt" ? 0 : 1;
   if (launched !== expected)
     fail("bad_effect", `launch of ${step} (${mode}) with ${launched} forward effects`);
-  if (mode === "prebuilt") run.forwards.launchPrebuilt(step);
+  if (mode === "prebuilt") run.forwards.launchPrebuilt(step, args.batch);
   const resets = effects.flatMap((effect) => (effect[0] === "reset" ? expand(effect[1]) : []));
   if (!sameIds(resets, ok.resets))
     fail("bad_effect", `launch of ${step} answers other resets than its effects carry out`);

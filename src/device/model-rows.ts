@@ -21,7 +21,7 @@ export class ModelRow {
   virtual: Int32Array = new Int32Array(8); // virtual page by page index, 0 = none; `pageCount` of them are in use
   readonly slots: Record<StatePurpose, number[]> = { main: [], track: [], replace: [], cow: [] };
   trackCursor = 0; // index of the ring's current slot
-  readonly tracked = new Map<number, number>(); // tokens of the state in a tracking slot, the newest last
+  readonly tracked = new Map<number, number>(); // tokens of the state in a tracking slot
   readonly retired: number[] = []; // by band index: row pages below are behind the window's cursor
 
   constructor(req: string, row: number) {
@@ -41,15 +41,18 @@ export class ModelRow {
 
   /** Notes that a forward writes the state after `len` tokens into the ring's current slot, which moves on. */
   track(slot: number, len: number): void {
-    this.tracked.delete(slot);
     this.tracked.set(slot, len);
     this.trackCursor = (this.trackCursor + 1) % this.slots.track.length;
   }
-  /** The newest tracked state that is still the row's, of `most` tokens at most; one that was donated is the tree's. */
-  lastTracked(most: number): { readonly slot: number; readonly len: number } | null {
-    const fitting = [...this.tracked].filter(([, len]) => len <= most);
-    const [slot, len] = fitting.at(-1) ?? [0, 0];
-    return slot === 0 ? null : { slot, len };
+  /** The newest tracked state at or before `len` tokens. */
+  newestTracked(len: number): { readonly slot: number; readonly len: number } | null {
+    const { track } = this.slots;
+    for (let back = 1; back <= track.length; back++) {
+      const slot = track[(this.trackCursor - back + track.length) % track.length]!; // in the ring
+      const tracked = this.tracked.get(slot);
+      if (tracked !== undefined && tracked <= len) return { slot, len: tracked };
+    }
+    return null;
   }
   /** Puts another slot in the place of one. */
   replaceSlot(slot: number, by: number): void {
@@ -63,7 +66,6 @@ export class ModelRow {
       const at = this.slots[purpose].indexOf(slot);
       if (at >= 0) this.slots[purpose].splice(at, 1);
     }
-    this.tracked.delete(slot);
   }
 
   /** All slot ids in the order in which a finish frees them. */

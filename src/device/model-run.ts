@@ -9,7 +9,7 @@ import type { BandPages } from "./model-pages.js";
 import { ModelRows } from "./model-rows.js";
 import { Tokens } from "./model-tokens.js";
 import { ModelTransfers } from "./model-transfers.js";
-import { ModelTree } from "./model-tree.js";
+import { type ModelNode, ModelTree } from "./model-tree.js";
 import type { UnplacedSlots } from "./model-unplaced.js";
 
 /** Frees of an open group: still bound and live until `group.end` lists them. @internal */
@@ -18,8 +18,10 @@ export interface OpenGroup {
   readonly slots: Set<number>;
   /** Ids whose page may be listed, by band index. */
   readonly bands: readonly Set<number>[];
-  /** The tree evicted in it: what, the group's end tells. */
-  evicts: boolean;
+  /** The first operation in it that evicted from the tree, Infinity for none: what it took, the group's end tells. */
+  evictsFrom: number;
+  /** Slots given back that the tree has instead if the state that stood in their node turns out to be evicted. */
+  readonly doubtful: Map<number, ModelNode>;
 }
 
 /** Everything the simulated device knows of a run. @internal */
@@ -49,6 +51,11 @@ export class ModelRun {
   /** Slots whose page is not known yet. */
   get unplaced(): UnplacedSlots {
     return this.arena.unplaced;
+  }
+
+  /** Whether the open group has evicted from the tree: what is still there, its end tells. */
+  get hidesEvictions(): boolean {
+    return this.group !== null && this.group.evictsFrom < Infinity;
   }
 
   /** Whether forwards run beside the schedule stream. */

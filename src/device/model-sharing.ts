@@ -2,9 +2,10 @@
 // both have a page. Which ids those are follows from the tokens alone.
 import type { FreedOk, Key, KvArgs, KvOk, TreeCounts } from "../base/operations.js";
 import { fail } from "./model-fault.js";
+import { inferEvicted } from "./model-groups.js";
 import { closeRequest } from "./model-frees.js";
-import { FreedPages, giveBack, isHeld, takeVirtual } from "./model-give-back.js";
-import { matchedPages } from "./model-match.js";
+import { FreedPages, giveBack, isHeld, takeId, takeVirtual } from "./model-give-back.js";
+import { matchKey } from "./model-match.js";
 import type { BandPages } from "./model-pages.js";
 import type { ModelRun } from "./model-run.js";
 import type { ModelRow } from "./model-rows.js";
@@ -13,11 +14,16 @@ import type { ModelNode } from "./model-tree.js";
 
 /** Follows `tree.match`: the answered length must be the longest one that is whole in every band. @internal */
 export function match(run: ModelRun, args: KvArgs["tree.match"], ok: KvOk["tree.match"]): void {
-  const size = run.config.page_size;
   const tokens = Tokens.of(args.key);
-  const pages = matchedPages(run, tokens, ok.len);
-  if (pages * size !== ok.len)
-    fail("bad_effect", `the match answers ${ok.len} tokens, ${pages * size} are cached`);
+  const found = matchKey(run, tokens, ok.len);
+  if (found.len !== ok.len)
+    fail("bad_effect", `the match answers ${ok.len} tokens, ${found.len} are cached`);
+  for (const [name, len] of Object.entries(ok.slots)) {
+    const own = found.alone[run.arena.band(name).index];
+    if (own !== len && !run.hidesEvictions)
+      fail("bad_effect", `the match answers ${len} tokens of ${name}, ${own} are cached`, name);
+  }
+  const pages = ok.len / run.config.page_size;
   if (args.req === undefined || pages === 0) return;
   const end = run.tree.nodeAt(tokens, pages);
   if (end === null) fail("bad_effect", `the match ends at ${ok.len}, where no path leads`);
@@ -28,14 +34,14 @@ export function match(run: ModelRun, args: KvArgs["tree.match"], ok: KvOk["tree.
   for (const node of path.reverse()) for (const id of node.virtual) row.push(id);
   row.allocated = ok.len;
   row.protected = ok.len;
-  row.lock = run.tree.lock(end, args.req);
+  setCursors(run, row, ok.len);
+  row.lock = run.tree.lock(end, args.req, run.arena.operation);
 }
 
 /** Follows `tree.insert`. @internal */
 export function insert(run: ModelRun, args: KvArgs["tree.insert"], ok: KvOk["tree.insert"]): void {
   const freed = new FreedPages(run);
-  const { counts } = insertRow(run, run.rows.require(args.req), args.key, args.len, freed);
-  compareCounts(counts, ok);
+  insertRow(run, run.rows.require(args.req), args, freed, ok);
   giveBack(run, freed, ok);
 }
 
@@ -52,11 +58,8 @@ export function finish(
     if (ok.tree !== undefined && ok.tree.new_pages + ok.tree.duplicates > 0)
       fail("bad_effect", `the finish of ${args.req} inserts pages, and nothing is to be inserted`);
   } else {
-    const { counts, end } = insertRow(run, row, args.key, cached.len, freed);
-    compareCounts(
-      counts,
-      ok.tree ?? fail("bad_effect", `the finish of ${args.req} does not insert`),
-    );
+    const answered = ok.tree ?? fail("bad_effect", `the finish of ${args.req} does not insert`);
+    const end = insertRow(run, row, { key: args.key, len: cached.len }, freed, answered);
     giveState(run, row, cached, end);
   }
   closeRequest(run, args.req, ok, freed);
@@ -72,47 +75,61 @@ function cachedState(run: ModelRun, row: ModelRow, len: number): CachedState | n
   const strategy = run.arena.stateBand === null ? undefined : run.config.checkpoint?.strategy;
   if (strategy === undefined) return { len, slot: 0 };
   if (strategy === "no_buffer") return { len, slot: row.slots.main[0] ?? 0 };
-  return row.lastTracked(len);
+  return row.newestTracked(len);
 }
 
 function giveState(run: ModelRun, row: ModelRow, { len, slot }: CachedState, end: ModelNode): void {
   const isWhole = len % run.config.page_size === 0;
-  if (slot === 0 || !isWhole || end.parent === null || end.state !== 0) return;
-  row.removeSlot(slot);
-  run.tree.setState(end, slot);
+  if (slot === 0 || !isWhole || end.parent === null) return;
+  if (end.state === 0) {
+    row.removeSlot(slot);
+    run.tree.setState(end, slot);
+  } else if (run.hidesEvictions) run.group?.doubtful.set(slot, end);
 }
 
-/** Puts a row's first whole pages into the tree; what the row gives back for it goes to `freed`. */
+/** Puts a row's first whole pages into the tree; what the row gives back for it goes to `freed`. Returns the end. */
 function insertRow(
   run: ModelRun,
   row: ModelRow,
-  key: Key,
-  len: number,
+  { key, len }: { readonly key: Key; readonly len: number },
   freed: FreedPages,
-): { readonly counts: TreeCounts; readonly end: ModelNode } {
+  answered: TreeCounts,
+): ModelNode {
   const pages = Math.floor(len / run.config.page_size);
   const tokens = Tokens.of(key);
   if (pages > row.pageCount || pages * run.config.page_size > tokens.count)
     fail("bad_effect", `${row.req} inserts ${len} tokens, more than its row or key has`);
+  if (run.hidesEvictions) inferEvicted(run, tokens, pages, pages - answered.new_pages);
   const ids = Array.from(row.virtual.subarray(0, pages));
   const rehomed = new Map<BandPages, number>();
+  const windows = run.arena.tokenBands.filter((band) => band.isWindow);
+  const isKept = (band: BandPages, page: number): boolean =>
+    page >= (row.retired[band.index] ?? 0) && isHeld(run, band, ids[page]!); // one id a page
   let duplicates = 0;
-  const { end, added } = run.tree.insert(tokens, ids, (page, cached) => {
-    const own = ids[page]!; // one id a page
-    if (own === cached) return;
-    duplicates += 1;
-    row.virtual[page] = cached;
-    if (own === 0) return;
-    for (const band of run.arena.tokenBands) {
-      if (!band.isWindow || isHeld(run, band, cached) || !isHeld(run, band, own)) continue;
-      band.rename(own, cached);
-      rehomed.set(band, (rehomed.get(band) ?? 0) + 1);
-    }
-    takeVirtual(run, own, freed);
+  const { end, added } = run.tree.insert(tokens, ids, {
+    meet(page, cached) {
+      const own = ids[page]!; // one id a page
+      if (own === cached) return;
+      duplicates += 1;
+      row.virtual[page] = cached;
+      for (const band of windows) {
+        // One that waits for a group's end or a transfer still lies there.
+        if (band.placeOf(cached) !== 0 || !isKept(band, page)) continue;
+        band.rename(own, cached);
+        rehomed.set(band, (rehomed.get(band) ?? 0) + 1);
+      }
+      takeVirtual(run, own, freed);
+    },
+    // A window's pages behind its cursor are no longer the row's to give.
+    add(page) {
+      for (const band of windows) if (!isKept(band, page)) takeId(run, band, ids[page]!, freed);
+    },
   });
   protect(run, row, end);
   const counted = [...rehomed].map(([band, count]) => [band.name, count] as const);
-  return { counts: { new_pages: added, duplicates, rehomed: Object.fromEntries(counted) }, end };
+  const counts = { new_pages: added, duplicates, rehomed: Object.fromEntries(counted) };
+  compareCounts(counts, answered);
+  return end;
 }
 
 /** The tree's part of a row and its lock move to the end of what was inserted; never back. */
@@ -120,8 +137,16 @@ function protect(run: ModelRun, row: ModelRow, end: ModelNode): void {
   const len = end.endPage * run.config.page_size;
   if (len <= row.protected) return;
   if (row.lock !== null) run.tree.unlock(row.lock);
-  row.lock = run.tree.lock(end, row.req);
+  row.lock = run.tree.lock(end, row.req, run.arena.operation);
   row.protected = len;
+  setCursors(run, row, len);
+}
+
+/** What the tree owns is behind every window's cursor: it is not the row's to retire. */
+function setCursors(run: ModelRun, row: ModelRow, len: number): void {
+  const page = len / run.config.page_size;
+  for (const band of run.arena.tokenBands)
+    if (band.isWindow) row.retired[band.index] = Math.max(row.retired[band.index] ?? 0, page);
 }
 
 function compareCounts(own: TreeCounts, answered: TreeCounts): void {

@@ -2,7 +2,7 @@
 import type { Effect } from "../base/effects.js";
 import type { KvArgs, KvOk, StatePlace } from "../base/operations.js";
 import { fail } from "./model-fault.js";
-import { isHeld } from "./model-give-back.js";
+import { evictState } from "./model-groups.js";
 import type { BandPages } from "./model-pages.js";
 import { bindUnplaced, reveal } from "./model-placing.js";
 import type { ModelRun } from "./model-run.js";
@@ -66,7 +66,8 @@ export function donate(
   if (row.lock === null || len > row.protected)
     fail("bad_effect", `${req} donates a state at ${len} tokens, beyond its part of the tree`);
   const node = run.tree.endingAt(row.lock.end, len / run.config.page_size);
-  const hasState = node.state !== 0 && isHeld(run, band, node.state);
+  if (node.state !== 0 && slot !== null && run.hidesEvictions) evictState(run, node.state);
+  const hasState = node.state !== 0;
   if (slot === null || replacement === null) {
     if (!hasState) fail("bad_effect", `${req} donates nothing at ${len} tokens, where no state is`);
     return;

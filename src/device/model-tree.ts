@@ -11,6 +11,7 @@ export interface ModelLock {
   readonly holder: string;
   readonly pages: number; // of the path
   readonly end: ModelNode;
+  readonly operation: number; // that took it
 }
 
 /** A run of pages. @internal */
@@ -39,6 +40,14 @@ export class ModelNode {
 export interface TreePage {
   node: ModelNode;
   readonly page: number; // counted from the root
+}
+
+/** Is told of every page on the way of an insertion. @internal */
+export interface InsertVisitor {
+  /** The tree has a page there. */
+  meet(page: number, cached: number): void;
+  /** The given page was cached. */
+  add(page: number): void;
 }
 
 /** The tree. @internal */
@@ -133,22 +142,23 @@ export class ModelTree {
   }
 
   /**
-   * Puts the first `ids.length` pages of a key in. Where the tree has a page already, `meet` is told and the tree's id
-   * stays; elsewhere the given one is cached. Returns the node at the end and how many pages are new.
+   * Puts the first `ids.length` pages of a key in. Where the tree has a page already, its id stays; elsewhere the given
+   * one is cached. Returns the node at the end and how many pages are new.
    */
   insert(
     tokens: Tokens,
     ids: readonly number[],
-    meet: (page: number, cached: number) => void,
+    visitor: InsertVisitor,
   ): { readonly end: ModelNode; readonly added: number } {
     const { path, pages } = this.walk(tokens, ids.length);
     let added = 0;
     for (const node of path) {
       for (let page = node.firstPage; page < Math.min(node.endPage, pages); page++) {
         const cached = node.virtual[page - node.firstPage]!; // within the node
-        if (cached !== 0) meet(page, cached);
+        if (cached !== 0) visitor.meet(page, cached);
         else {
           this.#setPage(node, page, ids[page]!); // one id a page
+          visitor.add(page);
           added += 1;
         }
       }
@@ -159,7 +169,10 @@ export class ModelTree {
     const rest = tokens.slice(pages * this.#pageSize, ids.length * this.#pageSize);
     const node = new ModelNode(parent, rest, pages, ids.slice(pages));
     parent.children.set(this.#pageName(rest, 0), node);
-    for (let page = pages; page < ids.length; page++) this.#setPage(node, page, ids[page]!); // as above
+    for (let page = pages; page < ids.length; page++) {
+      this.#setPage(node, page, ids[page]!); // as above
+      visitor.add(page);
+    }
     return { end: node, added: added + ids.length - pages };
   }
 
@@ -184,8 +197,8 @@ export class ModelTree {
     return at;
   }
 
-  lock(end: ModelNode, holder: string): ModelLock {
-    const lock = { holder, pages: end.endPage, end };
+  lock(end: ModelNode, holder: string, operation: number): ModelLock {
+    const lock = { holder, pages: end.endPage, end, operation };
     for (let node: ModelNode | null = end; node !== null; node = node.parent) node.locks.add(lock);
     return lock;
   }
