@@ -66,6 +66,7 @@ export class ModelRow {
       const at = this.slots[purpose].indexOf(slot);
       if (at >= 0) this.slots[purpose].splice(at, 1);
     }
+    this.tracked.delete(slot);
   }
 
   /** All slot ids in the order in which a finish frees them. */
