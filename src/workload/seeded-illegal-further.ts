@@ -121,7 +121,7 @@ function nameState(draws: SeededDraws): KvOperation | null {
   const { prng, model } = draws;
   const { host, net } = model;
   const candidates: KvOperation[] = [];
-  const copy = host.doneCopies.at(-1);
+  const copy = host.doneCopies.findLast((name) => !host.copies.has(name)); // a restore opens it again
   if (copy !== undefined) {
     candidates.push({ op: "host.backup_done", args: { copy, outcome: "ok" } });
     candidates.push({ op: "host.load_done", args: { copy, outcome: "failed" } });

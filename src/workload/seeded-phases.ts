@@ -21,7 +21,7 @@ const PRESSURE_FACTORS: Factors = {
   "window.retire": 4,
   "state.free": 5,
   "request.finish": 4,
-  "tree.evict": 8,
+  "tree.evict": 5,
   "net.receive": 1,
   "host.load_reserve": 1,
 };
@@ -55,7 +55,6 @@ const PHASE_FACTORS: Readonly<Record<Phase, Factors>> = {
     "request.restore": 1,
     "tree.evict": 5,
     "tree.unlock": 6,
-    "contents.discard": 4,
   },
 };
 

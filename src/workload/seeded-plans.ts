@@ -56,12 +56,17 @@ function followers(operation: Operation, draws: SeededDraws): Plan[] {
     case "row.alloc":
       return operation.args.reqs
         .filter(() => prng.chance(3, 4))
-        .map((req) => (next) => matchOf(next, req));
+        .flatMap((req) => [
+          (next: SeededDraws) => matchOf(next, req),
+          (next: SeededDraws) => trackSlot(next, req),
+        ]);
     case "tree.match":
       return afterMatch(operation.args.req, draws);
     case "host.load_reserve":
       return [(next) => bindOf(next, operation.args.load)];
     case "host.load_bind":
+      // Now and then the reservation stays for a while, and others may try to free it.
+      if (prng.chance(1, 3)) return [];
       return [(next) => submitOf(next, operation.args.load)];
     case "forward.launch":
       return operation.args.batch.flatMap(({ req, track }) =>
@@ -91,6 +96,14 @@ function afterMatch(req: string | undefined, draws: SeededDraws): Plan[] {
     (next) => copyMatched(next, req),
   );
   return plans;
+}
+
+/** A slot for tracked states, now that the request begins, and where states are tracked. */
+function trackSlot({ model, prng }: SeededDraws, req: string): KvOperation | null {
+  const { checkpoint } = model.config;
+  if (checkpoint === undefined || checkpoint.strategy === "no_buffer") return null;
+  if (model.requests.get(req)?.slots.has("track") !== false) return null;
+  return { op: "state.alloc", args: { req, count: prng.between(1, 2), purpose: "track" } };
 }
 
 function mainSlot({ model }: SeededDraws, req: string): KvOperation | null {

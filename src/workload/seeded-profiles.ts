@@ -66,12 +66,12 @@ const DEFAULT: WeightProfile = {
 };
 
 const TREE: WeightProfile["weights"] = {
-  "tree.match": 8,
-  "tree.insert": 10,
-  "tree.lock": 3,
-  "tree.unlock": 3,
-  "tree.evict": 5,
-  "state.donate": 4,
+  "tree.match": 6,
+  "tree.insert": 14,
+  "tree.lock": 2,
+  "tree.unlock": 2,
+  "tree.evict": 2,
+  "state.donate": 8,
   "contents.discard": 1,
 };
 const HOST: WeightProfile["weights"] = {
@@ -190,10 +190,10 @@ const PROFILES: Readonly<Record<string, WeightProfile>> = {
     weights: {
       ...WHOLE.weights,
       "window.retire": 26,
-      "tree.match": 12,
-      "tree.insert": 18,
+      "tree.match": 9,
+      "tree.insert": 22,
       "tokens.free": 18,
-      "tree.evict": 8,
+      "tree.evict": 4,
     },
   },
   /** Verifying forwards whose writes nobody knows in advance, with tracked states. */
@@ -204,7 +204,7 @@ const PROFILES: Readonly<Record<string, WeightProfile>> = {
       "forward.launch": 24,
       "forward.process": 15,
       "forward.barrier": 4,
-      "state.donate": 8,
+      "state.donate": 12,
       "event.fire": 6,
     },
     forwardsMost: 4,

@@ -82,6 +82,13 @@ function treeEvict(draws: SeededDraws): KvOperation | null {
   return { op: "tree.evict", args: { units } };
 }
 
+/** Refused while anything is open, so mostly asked when nothing is. */
+function contentsDiscard({ model, prng }: SeededDraws): KvOperation | null {
+  if (model.config.prefix_sharing !== true) return null;
+  const isIdle = model.requests.size === 0 && model.tree.locks.length === 0;
+  return isIdle || prng.chance(1, 5) ? { op: "contents.discard", args: {} } : null;
+}
+
 /** @internal */
 export const TREE_BUILDERS: Builders = {
   "tree.match": treeMatch,
@@ -89,6 +96,5 @@ export const TREE_BUILDERS: Builders = {
   "tree.lock": treeLock,
   "tree.unlock": treeUnlock,
   "tree.evict": treeEvict,
-  "contents.discard": ({ model }) =>
-    model.config.prefix_sharing === true ? { op: "contents.discard", args: {} } : null,
+  "contents.discard": contentsDiscard,
 };
