@@ -46,9 +46,12 @@ function requestFinish(draws: SeededDraws): KvOperation | null {
   if (request === undefined) return null;
   const { name: req, allocated: len } = request;
   const inserted = draws.isWhole && draws.prng.chance(1, 2) ? insertion(draws, request) : null;
-  return inserted === null
-    ? { op: "request.finish", args: { req, len, insert: false } }
-    : { op: "request.finish", args: { req, insert: true, ...inserted } };
+  if (inserted === null) return { op: "request.finish", args: { req, len, insert: false } };
+  // A state goes to the tree only at the end of a page.
+  const whole = inserted.len - (inserted.len % model.pageSize);
+  const isWhole = whole > 0 && model.state !== null && draws.prng.chance(2, 3);
+  const at = isWhole ? { key: cutKey(inserted.key, whole), len: whole } : inserted;
+  return { op: "request.finish", args: { req, insert: true, ...at } };
 }
 
 function requestRetract(draws: SeededDraws): KvOperation | null {

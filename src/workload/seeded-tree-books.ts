@@ -144,13 +144,19 @@ export class TreeBooks {
   }
 
   #learnFinish({ req, len, key }: { req: string; len: number; key?: Key }): void {
-    const tracked = this.#model.requests.get(req)?.tracked ?? null;
-    const strategy = this.#model.config.checkpoint?.strategy ?? "no_buffer";
-    const inserted = strategy === "no_buffer" ? len : tracked;
+    const { config, requests, pageSize } = this.#model;
+    const request = requests.get(req);
+    const strategy = config.checkpoint?.strategy;
+    const isTracking = strategy !== undefined && strategy !== "no_buffer";
+    const inserted = isTracking ? (request?.tracked ?? null) : len;
     if (key === undefined) return;
     this.#use();
     // A state that was tracked beyond `len` does not go, and nothing does without one.
-    if (inserted !== null && inserted <= len) this.note(key, inserted);
+    if (inserted === null || inserted > len) return;
+    this.note(key, inserted);
+    const hasState =
+      isTracking || (strategy === "no_buffer" && request?.slots.has("main") === true);
+    if (hasState && inserted % pageSize === 0) addPlace(this.states, key, inserted);
   }
 
   #use(): void {

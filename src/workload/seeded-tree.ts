@@ -1,7 +1,7 @@
 // Legal operations on the prefix tree.
 import type { Key, KvOperation } from "../base/operations.js";
 import type { Builders, SeededDraws } from "./seeded-draws.js";
-import { cutKey } from "./seeded-keys.js";
+import { cutKey, lengthenKey } from "./seeded-keys.js";
 import { holdsNothing, type ModelRequest } from "./seeded-rows.js";
 import { insertion } from "./seeded-requests.js";
 
@@ -13,9 +13,14 @@ function isUnused(draws: SeededDraws, request: ModelRequest): boolean {
   return request.allocated === 0 && holdsNothing(request) && net.of(request.name).length === 0;
 }
 
-/** A prompt: mostly one that the tree knows something of. */
+/** A prompt, every other time one that goes on from a place that a match can end at. */
 function prompt(draws: SeededDraws): Key {
-  const { prng, keys } = draws;
+  const { prng, keys, model } = draws;
+  const known = model.state === null ? model.tree.places : model.tree.states;
+  if (known.length > 0 && prng.chance(1, 2)) {
+    const { key, len } = prng.pick(known);
+    return lengthenKey(key, len + prng.below(2 * model.pageSize));
+  }
   return cutKey(keys.document(prng), keys.promptTokens(prng));
 }
 
