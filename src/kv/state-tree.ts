@@ -1,7 +1,8 @@
 // The prefix tree in a full state: its nodes, parents before children, siblings in key order.
 import { expand, toExtents } from "../base/extents.js";
 import type { Extents } from "../base/operations.js";
-import type { PrefixTree, TreeSlot } from "./cache/prefix-tree.js";
+import type { PrefixTree } from "./cache/prefix-tree.js";
+import type { TreeSlot } from "./cache/tree-slot.js";
 import type { KeyPiece } from "./cache/tree-key.js";
 import type { PathLock } from "./cache/tree-locks.js";
 import type { TreeNode } from "./cache/tree-node.js";

@@ -2,7 +2,7 @@
 // changes no page's cell. `docs/trace-format.md` lists the cells.
 import { LaneSum } from "../../base/digest.js";
 import type { TreeNode } from "./tree-node.js";
-import type { TreeSlot } from "./prefix-tree.js";
+import type { TreeSlot } from "./tree-slot.js";
 
 /** @internal */
 export const TREE_FIELD = {

@@ -1,6 +1,7 @@
 // Which entry of the prefix tree goes next. Order: last use, of one use the deepest first, then the oldest node.
 import type { Evictor } from "../admission/reclaim.js";
-import type { PrefixTree, TreeSlot } from "./prefix-tree.js";
+import type { PrefixTree } from "./prefix-tree.js";
+import type { TreeSlot } from "./tree-slot.js";
 import type { TreeNode } from "./tree-node.js";
 import { compareUse } from "./tree-order.js";
 

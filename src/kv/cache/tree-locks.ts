@@ -1,9 +1,9 @@
 // Locks on paths of the prefix tree: counts on the nodes, and who holds them. A lock remembers where its part of each
 // window begins, so that its end takes back exactly what it took, however the path was cut meanwhile.
 import { hashName, type LaneSum } from "../../base/digest.js";
-import type { PrefixTree } from "./prefix-tree.js";
 import { TREE_FIELD } from "./tree-cells.js";
 import type { TreeNode } from "./tree-node.js";
+import type { TreeSlot } from "./tree-slot.js";
 
 /** One lock of the path to a node. A node keeps its end when it is cut, so the lock stays at the same length. @internal */
 export interface PathLock {
@@ -11,14 +11,25 @@ export interface PathLock {
   readonly windowFrom: readonly number[]; // [bands] first token whose window it locks
 }
 
+/** What locks need of the tree that they are in. @internal */
+export interface LockedTree {
+  readonly slots: readonly TreeSlot[];
+  readonly windows: readonly TreeSlot[];
+  readonly cells: LaneSum;
+  readonly digesting: boolean;
+  version: number;
+  /** Changes a node's lock counts, by band index. */
+  addLocks(node: TreeNode, counts: readonly number[]): void;
+}
+
 /** Every lock that is held. @internal */
 export class LockTable {
-  readonly #tree: PrefixTree;
+  readonly #tree: LockedTree;
   readonly #all = new Set<PathLock>();
   readonly #own = new Map<string, PathLock>(); // by request: the lock of its protected length
   readonly #named = new Map<string, PathLock[]>(); // by holder, in the order of taking
 
-  constructor(tree: PrefixTree) {
+  constructor(tree: LockedTree) {
     this.#tree = tree;
   }
 

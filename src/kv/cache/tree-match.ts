@@ -1,6 +1,7 @@
 // How far a key matches: the deepest place where every slot validates. A search changes nothing.
 import type { Key } from "../../base/operations.js";
-import type { PrefixTree, TreeSlot } from "./prefix-tree.js";
+import type { PrefixTree } from "./prefix-tree.js";
+import type { TreeSlot } from "./tree-slot.js";
 import { KeyReader } from "./tree-key.js";
 import type { TreeNode } from "./tree-node.js";
 

@@ -1,5 +1,5 @@
 // Frees of what the prefix tree holds: entries of one slot, and whole leaves. All of them are logical frees.
-import type { TreeSlot } from "../cache/prefix-tree.js";
+import type { TreeSlot } from "../cache/tree-slot.js";
 import type { TreeNode } from "../cache/tree-node.js";
 import type { KvCore } from "../core.js";
 

@@ -2,18 +2,31 @@
 import { toExtents } from "../../base/extents.js";
 import type { PageLists } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
-import type { KvCore } from "../core.js";
-import type { Transfer } from "./transfers.js";
+import type { ChainAllocator } from "../alloc/chain.js";
+import type { ChainConfig } from "../config.js";
+import type { RequestTable } from "../requests.js";
+import type { Transfer, Transfers } from "./transfers.js";
 
 /** What a transfer covers: pages of a row and slots. @internal */
 export type Coverage = Pick<Transfer, "direction" | "req" | "first" | "end" | "virtual" | "slots">;
+
+/** What finding places needs of a run. @internal */
+export interface RowsAndBands {
+  readonly config: ChainConfig;
+  readonly chain: ChainAllocator;
+  readonly requests: RequestTable;
+  readonly tokenBands: readonly Band[];
+  readonly net: Transfers;
+  pagesOf(tokens: number): number;
+  isWindowBound(band: Band, virtual: number): boolean;
+}
 
 /** Physical pages by band index. @internal */
 export type Places = readonly (readonly number[])[];
 
 /** Page indices of a row that the tokens `[from, to)` touch. @internal */
 export function pagesTouched(
-  core: KvCore,
+  core: RowsAndBands,
   from: number,
   to: number,
 ): { readonly first: number; readonly end: number } {
@@ -23,7 +36,7 @@ export function pagesTouched(
 
 /** Where the pages and slots lie now: full pages, the window pages bound there, slots. What the row no longer names is
  * left out. @internal */
-export function placesOf(core: KvCore, covered: Coverage): number[][] {
+export function placesOf(core: RowsAndBands, covered: Coverage): number[][] {
   const { chain } = core;
   const places: number[][] = chain.bands.map(() => []);
   const request = core.requests.find(covered.req);
@@ -61,7 +74,7 @@ export function placeLists(bands: readonly Band[], places: Places): PageLists {
 const NONE: Places = [];
 
 /** Places by band index of what receives hold until they are published; empty where none is held. @internal */
-export function heldPlaces(core: KvCore): Places {
+export function heldPlaces(core: RowsAndBands): Places {
   let held: number[][] | null = null;
   for (const transfer of core.net.held) {
     if (transfer.direction !== "receive") continue;
