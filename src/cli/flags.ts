@@ -1,5 +1,6 @@
 // Values of flags: numbers, lists, ranges, sizes. A wrong one is a `UsageError` that names the flag, what stood there
 // and what was expected.
+import type { Command, Option } from "commander";
 import { UsageError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
 
@@ -128,4 +129,26 @@ export function byteSize(flag: string): (text: string) => number {
     if (!Number.isSafeInteger(value) || value < 1) wrong(flag, text, "a size such as 512k or 64m");
     return value;
   };
+}
+
+const repeatable = new WeakSet<Option>();
+
+/** Marks a flag that may be given several times, because its values add up. @internal */
+export function mayRepeat(option: Option): Option {
+  repeatable.add(option);
+  return option;
+}
+
+/** Makes a command refuse a second value of a flag: commander would keep the last one in silence. @internal */
+export function refuseRepeated(command: Command): void {
+  for (const option of command.options) {
+    const takesValue = option.required || option.optional;
+    if (!takesValue || repeatable.has(option)) continue;
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven)
+        throw new UsageError(`${option.long ?? option.flags} is given twice: expected one value`);
+      isGiven = true;
+    });
+  }
 }

@@ -7,7 +7,7 @@ import { readInputs } from "../workload/read-inputs.js";
 import { loadScenarios, scenarioWorkload } from "../workload/scenario.js";
 import { seededWorkload, WEIGHT_NAMES } from "../workload/seeded.js";
 import type { Workload } from "../workload/workload.js";
-import { oneOf, seedRange, wholeNumber } from "./flags.js";
+import { mayRepeat, oneOf, seedRange, wholeNumber } from "./flags.js";
 import type { SeedRange } from "./flags.js";
 import { inPackage } from "./place.js";
 import { addServingFlags, servingWorkloads, WORKLOAD_FLAGS } from "./serving-selection.js";
@@ -36,10 +36,13 @@ export function addSelectionFlags(command: Command): Command {
       oneOf("--weights", WEIGHT_NAMES),
       "default",
     )
-    .option(
-      "--scenario <file|all>",
-      "a scenario file or folder; all: those of this package",
-      collect,
+    .addOption(
+      mayRepeat(
+        new Option(
+          "--scenario <file|all>",
+          "a scenario file or folder; all: those of this package; may be repeated",
+        ).argParser(collect),
+      ),
     );
   return addServingFlags(command);
 }

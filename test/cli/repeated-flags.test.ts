@@ -1,0 +1,92 @@
+// A flag given twice is wrong usage: the last value would win in silence.
+import type { Command, Option } from "commander";
+import { expect, test } from "vitest";
+import { UsageError } from "../../src/base/errors.js";
+import { buildProgram, COMMAND_NAMES } from "../../src/cli/program.js";
+import { Session } from "../../src/cli/session.js";
+import { start } from "./command-line.js";
+
+const WORDS = [
+  "1",
+  "0:1",
+  "1m",
+  "every=2",
+  "light",
+  "default",
+  "exact",
+  "16",
+  "full+window",
+  "touched",
+  "x",
+];
+
+/** A value that the flag takes. */
+function goodValue(option: Option): string {
+  const good = WORDS.find((word) => {
+    try {
+      option.parseArg?.(word, undefined as never);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  return good ?? expect.fail(`no value for ${option.flags}: add one to WORDS`);
+}
+
+/** Parses words; what was thrown. The commands do nothing. */
+async function thrownBy(words: readonly string[]): Promise<unknown> {
+  const session = await Session.start([]);
+  const program = await buildProgram(words, session, { exitCode: 0 }, []);
+  for (const command of program.commands) command.action(() => undefined);
+  try {
+    await program.parseAsync([...words], { from: "user" });
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    await session.close();
+  }
+}
+
+async function commandsOf(): Promise<readonly Command[]> {
+  const session = await Session.start([]);
+  const program = await buildProgram(COMMAND_NAMES, session, { exitCode: 0 }, []);
+  await session.close();
+  return program.commands;
+}
+
+const ADDING_UP = ["--scenario"];
+
+test("every flag of every command that takes a value takes it once, and --scenario adds up", async () => {
+  let refused = 0;
+  for (const command of await commandsOf()) {
+    const operands = ["validate", "stats"].includes(command.name()) ? ["file"] : [];
+    for (const option of command.options) {
+      if (!option.required && !option.optional) continue;
+      const value = goodValue(option);
+      const flag = option.long!;
+      const once = [command.name(), ...operands, flag, value];
+      expect(await thrownBy(once), once.join(" ")).toBeNull();
+      const thrown = await thrownBy([...once, `${flag}=${value}`]);
+      if (ADDING_UP.includes(flag)) {
+        expect(thrown).toBeNull();
+        continue;
+      }
+      expect(thrown, once.join(" ")).toBeInstanceOf(UsageError);
+      expect((thrown as UsageError).message).toBe(`${flag} is given twice: expected one value`);
+      refused += 1;
+    }
+  }
+  expect(refused).toBeGreaterThan(30);
+});
+
+test("a flag without a value may be repeated: it says the same", async () => {
+  expect(await thrownBy(["validate", "file", "--json", "--verbose", "--json"])).toBeNull();
+});
+
+test("on the command line: exit 2, one line, nothing done", async () => {
+  const words = ["record", "--out", "a.jsonl", "--seeds", "0:1", "--out", "b.jsonl"];
+  const { code, stdout, stderr } = await start(words);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toBe("unified-trace: --out is given twice: expected one value\n");
+});
