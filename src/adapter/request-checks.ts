@@ -4,7 +4,7 @@ import type { Operation } from "../base/operations.js";
 import { DIRECT_CONFIG, MODEL_CONFIG } from "../trace/config-spec.js";
 import { inspect, inspectContext, type Problem } from "../trace/inspect.js";
 import { findOperation } from "../trace/operation-table.js";
-import { bandNameProblem, runWords } from "../trace/run-words.js";
+import { configProblem, runWords } from "../trace/run-words.js";
 import type { RunOpening } from "./adapter.js";
 
 /** Checks the messages of one conversation; knows the bands of the run that was opened last. @internal */
@@ -14,10 +14,9 @@ export class RequestChecks {
   /** What is wrong with a run's configuration, or null. */
   openingProblem({ domain, config }: RunOpening): string | null {
     const spec = "model" in config ? MODEL_CONFIG : DIRECT_CONFIG;
-    const problem = inspect(spec, config, inspectContext(), "/config");
+    const problem =
+      inspect(spec, config, inspectContext(), "/config") ?? configProblem(config, "/config");
     if (problem !== null) return described(problem);
-    const bands = bandNameProblem(config);
-    if (bands !== null) return bands;
     this.#context = inspectContext(runWords(domain, config));
     return null;
   }

@@ -1,6 +1,6 @@
 // Turns whatever was thrown into one line (or one JSON object) and an exit code. No stack trace reaches the user unless
 // `--verbose` asks for the details of a bug of our own.
-import { UnifiedTraceError } from "../base/errors.js";
+import { CandidateError, UnifiedTraceError } from "../base/errors.js";
 import { EXIT } from "../base/exit-codes.js";
 import { errorJson } from "../report/json.js";
 import { visible } from "../report/words.js";
@@ -11,7 +11,8 @@ const DISK_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS", "E
 /** Prints what was thrown and returns the exit code it means. @internal */
 export function reportFailure(thrown: unknown, session: Session): number {
   const interrupt = session.interruptCode;
-  if (interrupt !== null && isAbort(thrown)) {
+  // what is being started when the signal comes ends too, and that is no failure of it
+  if (interrupt !== null && (isAbort(thrown) || thrown instanceof CandidateError)) {
     session.tellInterrupt("before there was a verdict");
     return interrupt;
   }

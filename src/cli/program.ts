@@ -64,7 +64,7 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     name: "validate",
     words: "<files...>",
-    summary: "check the schema and structure of traces and scenarios",
+    summary: "check traces, scenarios and configurations",
     load: async () => (await import("./commands/validate.js")).addValidate,
   },
   {

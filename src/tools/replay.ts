@@ -133,6 +133,10 @@ class Replay {
 
   async #openRun(line: RunLine, state: StateLine | null): Promise<void> {
     const adapter = await this.#candidate.ready();
+    if (!adapter.info.domains.includes(line.domain)) {
+      const what = `the implementation does not answer domain ${line.domain} of run ${line.run}`;
+      throw new CandidateError("candidate_handshake", what);
+    }
     if (state !== null && !adapter.info.fromState) {
       const what = `the implementation cannot start run ${line.run} from a state`;
       throw new CandidateError("candidate_handshake", what);

@@ -1,4 +1,5 @@
 // `scenarios/configs.json`: fixed geometries by name, and rules that derive a geometry for a layout and a page size.
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InputError, UsageError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
@@ -6,12 +7,14 @@ import type { DirectConfig, RunConfig, SubPoolConfig } from "../base/operations.
 import { DIRECT_CONFIG, MODEL_CONFIG } from "../trace/config-spec.js";
 import { COUNT, list, map, object, optional, POSITIVE } from "../trace/fields.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
+import { below } from "../trace/messages.js";
 import type { Problem } from "../trace/problem.js";
-import { bandNameProblem } from "../trace/run-words.js";
+import { configProblem } from "../trace/run-words.js";
 import type { ReadInputs } from "./json-file.js";
 import { readJsonFile } from "./json-file.js";
 import type { Layout } from "./layouts.js";
 import { partsOf, sinkBytes } from "./layouts.js";
+import { isObject } from "./spec-names.js";
 
 /** The name of the file that holds configurations beside scenarios. @internal */
 export const CONFIG_FILE_NAME = "configs.json";
@@ -82,7 +85,7 @@ interface FileContent {
 export function loadConfigs(file?: string, inputs?: ReadInputs): ConfigLibrary {
   const path = file ?? fileURLToPath(new URL("../../scenarios/configs.json", import.meta.url));
   const json = readJsonFile(path, inputs);
-  const problem = inspect(FILE, json.value, inspectContext());
+  const problem = inspect(FILE, json.value, inspectContext()) ?? namedProblem(json.value);
   if (problem !== null) {
     const place = { file: path, ...json.placeOf(problem.path), path: problem.path };
     throw new InputError("config", problem.message, place);
@@ -99,6 +102,17 @@ export function loadConfigs(file?: string, inputs?: ReadInputs): ConfigLibrary {
   };
 }
 
+/** What is wrong with the bands of a named configuration; the shape of the file is right. */
+function namedProblem(value: unknown): Problem | null {
+  const { configs } = value as FileContent;
+  for (const [name, config] of Object.entries(configs)) {
+    if (name.startsWith("x_")) continue;
+    const problem = configProblem(config, below("/configs", name));
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
 /** Reads a file that holds one configuration in either form. Throws `InputError` with file and place. @public */
 export function loadConfigFile(file: string, inputs?: ReadInputs): RunConfig {
   const json = readJsonFile(file, inputs);
@@ -107,17 +121,42 @@ export function loadConfigFile(file: string, inputs?: ReadInputs): RunConfig {
     const place = { file, ...json.placeOf(problem.path), path: problem.path };
     throw new InputError("config", problem.message, place);
   }
-  const config = json.value as RunConfig; // just checked against its spec
-  const names = bandNameProblem(config);
-  if (names !== null)
-    throw new InputError("config", names, { file, ...json.placeOf("/sub_pools") });
-  return config;
+  return json.value as RunConfig; // just checked against its spec
+}
+
+const CONFIG_KEYS = [
+  "model",
+  "budget_bytes",
+  "sub_pools",
+  "arena_bytes",
+  "page_size",
+  "row_tokens",
+];
+
+/**
+ * What a JSON file is by its keys: a scenario, named configurations, or one configuration; by its name where the keys
+ * do not tell. Throws `InputError` for what is not JSON. @internal
+ */
+export function jsonFileKind(
+  file: string,
+  inputs?: ReadInputs,
+): "scenario" | "configurations" | "configuration" {
+  const { value } = readJsonFile(file, inputs);
+  const has = (key: string): boolean => isObject(value) && value[key] !== undefined;
+  if (["ops", "story", "name", "finally"].some(has)) return "scenario";
+  if (isObject(value) && isObject(value["configs"])) return "configurations";
+  if (CONFIG_KEYS.some(has)) return "configuration";
+  return basename(file) === CONFIG_FILE_NAME ? "configurations" : "scenario";
 }
 
 /** What is wrong with a configuration, in the form that its keys say: one with a `model` is a model form. @internal */
 export function configFormProblem(value: unknown, path = ""): Problem | null {
   const isModel = typeof value === "object" && value !== null && "model" in value;
-  return inspect(isModel ? MODEL_CONFIG : DIRECT_CONFIG, value, inspectContext(), path);
+  // the bands are looked at once the shape is right
+  return (
+    inspect(isModel ? MODEL_CONFIG : DIRECT_CONFIG, value, inspectContext(), path) ??
+    configProblem(value as RunConfig, path)
+  );
 }
 
 function lookUp<T>(entries: Readonly<Record<string, T>>, name: string, what: string): T {

@@ -10,7 +10,7 @@ import { inspect, inspectContext } from "../trace/inspect.js";
 import { suggestion } from "../trace/messages.js";
 import { findOperation, operationNames } from "../trace/operation-table.js";
 import type { OperationSpec } from "../trace/operation-spec.js";
-import { bandNameProblem, runWords } from "../trace/run-words.js";
+import { runWords } from "../trace/run-words.js";
 import type { RunWords } from "../trace/run-words.js";
 import type { ConfigLibrary } from "./configs.js";
 import { CONFIG_FILE_NAME, configFormProblem, loadConfigs } from "./configs.js";
@@ -168,8 +168,6 @@ function readConfigs(
     const problem = configFormProblem(own, "/config");
     if (problem !== null) fail(problem.path, problem.message);
     const config = own as RunConfig; // just checked against its spec
-    const names = bandNameProblem(config);
-    if (names !== null) fail("/config/sub_pools", names);
     return [[null, config]];
   }
   const names = named === undefined ? [] : texts(named, "/configs", fail);

@@ -348,3 +348,50 @@ describe.concurrent("output", () => {
     expect(readFileSync(join(folder, path), "utf8")).toBe("what was there\n");
   });
 });
+
+describe.concurrent("validate knows a JSON file by its keys", () => {
+  const config = {
+    ...{ page_size: 1, arena_bytes: 64, rows: 2, row_tokens: 8 },
+    sub_pools: [{ name: "full", kind: "mha", unit_bytes: 4 }],
+  };
+
+  test("one configuration under any name, in either form", async () => {
+    const direct = file("mine.json", JSON.stringify(config));
+    const model = { model: { name: "m" }, page_size: 16, budget_bytes: 1000 };
+    const files = [direct, file("model.json", JSON.stringify(model))];
+    const { code, stdout } = await start(["validate", ...files]);
+    expect(stdout).toMatch(/mine\.json: 1 configuration\n.*model\.json: 1 configuration/);
+    expect(code).toBe(0);
+  });
+
+  test("a wrong one: exit 3, and the nearest word", async () => {
+    const { arena_bytes: _, ...rest } = config;
+    const misspelt = file("misspelt.json", JSON.stringify({ ...rest, arena_byte: 64 }));
+    const { code, stderr } = await start(["validate", misspelt]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('did you mean "arena_bytes"?')]);
+    expect(isOneLine(stderr)).toBe(true);
+  });
+
+  test("named ones under another name than configs.json", async () => {
+    const named = file("named.json", JSON.stringify({ configs: { a: config, b: config } }));
+    const { code, stdout } = await start(["validate", named]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("2 configurations")]);
+  });
+});
+
+test("a trace of a domain that the candidate does not answer: exit 5, as lacking operations", async () => {
+  const trace = file(
+    "heap.jsonl",
+    [
+      JSON.stringify(HEADER),
+      '{"kind":"run","run":"one","domain":"heap","config":{},"source":{"type":"import","name":"t"},"digest_depth":null}',
+      '{"kind":"op","n":0,"op":"heap.alloc","args":{"id":"a","size_bytes":8},"ok":{}}',
+      '{"kind":"end","run":"one","ops":1}\n',
+    ].join("\n"),
+  );
+  for (const command of ["compare", "replay"]) {
+    const { code, stderr } = await start([command, "--trace", trace]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining("domain heap of run one")]);
+    expect(isOneLine(stderr)).toBe(true);
+  }
+});

@@ -149,6 +149,16 @@ describe("a line", () => {
       /at \/fx\/0\/1: unknown band "window_4"; did you mean "window_8"/,
     ],
     [
+      "names the owner's band otherwise",
+      withLine(1, swap(RUN, '"name":"full"', '"name":"main"')),
+      /^trace_schema 3 2 at \/config\/sub_pools\/1\/name: .*named "main", expected "full"$/,
+    ],
+    [
+      "gives a state a window",
+      withLine(1, swap(RUN, '"kind":"mha","window":8', '"kind":"state","window":8')),
+      /^trace_schema 3 2 at \/config\/sub_pools\/0\/window: sub-pool "window_8" of kind state/,
+    ],
+    [
       "has a digest of an unknown component",
       fits('"ok":{"fits":true}', '"ok":{"fits":true},"digest":{"chains":"0000000000000000"}'),
       /at \/digest\/chains: unknown component "chains"; did you mean "chain"/,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InputError, UsageError } from "../../src/base/errors.js";
-import { loadConfigFile, loadConfigs } from "../../src/workload/configs.js";
+import { jsonFileKind, loadConfigFile, loadConfigs } from "../../src/workload/configs.js";
 import { loadScenarios, scenarioWorkload } from "../../src/workload/scenario.js";
 
 let folder = "";
@@ -310,6 +310,74 @@ describe("configurations", () => {
     expect(errorOf(() => loadConfigFile(bad)).message).toMatch(
       /unknown key "page_sise"; did you mean "page_size"/,
     );
+  });
+
+  const pool = (name: string, more: object = {}): object => ({
+    ...{ name, kind: "mha", unit_bytes: 4 },
+    ...more,
+  });
+  describe("what no allocator could call by its name", () => {
+    test.each<[string, object[], string | null]>([
+      ["one owner by another name", [pool("main")], '0/name: .*named "main", expected "full"'],
+      ["the same beside others", [pool("w", { window: 4 }), pool("main")], '1/name: .*"main"'],
+      ["full is a window", [pool("full", { window: 4 }), pool("main")], '1/name: .*"main"'],
+      ["an owner of latent rows", [pool("main", { kind: "mla" })], '0/name: .*"main"'],
+      [
+        "a state with a window",
+        [pool("full"), pool("s", { kind: "state", window: 4 })],
+        '1/window: .*"s" of kind state has a window',
+      ],
+      [
+        "a state with a window of unknown length",
+        [pool("full"), pool("s", { kind: "state", window: null })],
+        "1/window: ",
+      ],
+      ["no owner is for boot to refuse", [pool("w", { window: 4 })], null],
+      ["two owners as well", [pool("full"), pool("other")], null],
+      ["an owner with its name", [pool("s", { kind: "state" }), pool("full")], null],
+    ])("%s", (_, sub_pools, expected) => {
+      const config = { ...CONFIG, sub_pools };
+      // alone, named in a file, and as a scenario's own
+      for (const [prefix, load] of [
+        ["", () => loadConfigFile(write("alone.json", JSON.stringify(config)))],
+        [
+          "/configs/a",
+          () => loadConfigs(write("named.json", JSON.stringify({ configs: { a: config } }))),
+        ],
+        [
+          "/config",
+          () => loadScenarios([write("own.json", scenario({ configs: undefined, config }))]),
+        ],
+      ] as const) {
+        if (expected === null) {
+          expect(load()).toBeDefined();
+          continue;
+        }
+        const { place, message, exitCode } = errorOf(load);
+        expect(`${place.path ?? ""}: ${message}`).toMatch(
+          new RegExp(`^${prefix}/sub_pools/${expected}`),
+        );
+        expect([place.line !== undefined, exitCode]).toEqual([true, 3]);
+      }
+    });
+  });
+
+  test("what a JSON file is, by its keys", () => {
+    for (const [content, kind] of [
+      [scenario(), "scenario"],
+      [scenario({ configs: undefined, config: CONFIG }), "scenario"],
+      [JSON.stringify({ configs: { a: CONFIG } }), "configurations"],
+      [JSON.stringify(CONFIG), "configuration"],
+      [JSON.stringify({ model: {}, page_size: 1, budget_bytes: 7 }), "configuration"],
+      [JSON.stringify({ ...CONFIG, page_size: undefined, page_sise: 1 }), "configuration"],
+      ["{}", "scenario"],
+      ["[]", "scenario"],
+    ] as const) {
+      expect(jsonFileKind(write("some.json", content)), content).toBe(kind);
+    }
+    expect(jsonFileKind(write("configs.json", "{}"))).toBe("configurations");
+    expect(() => jsonFileKind(write("cut.json", "{"))).toThrow(InputError);
+    rmSync(join(folder, "configs.json"));
   });
 
   test("a wrong configuration in configs.json is named", () => {

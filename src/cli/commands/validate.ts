@@ -1,5 +1,4 @@
 // `validate`: schema and structure of traces and scenario files.
-import { basename } from "node:path";
 import type { Command } from "commander";
 import { InputError, InternalError, UnifiedTraceError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
@@ -16,9 +15,9 @@ import { visible } from "../../report/words.js";
 import type { Session } from "../session.js";
 
 const HELP = `
-Files that end in .json are scenario files (configs.json: configurations); all others are traces
-(.jsonl, .jsonl.gz, or - for standard input). Every file is read to its first mistake, which is
-named with file, line, column, rule and the nearest valid word.
+Files that end in .json are scenarios or configurations, one alone or named ones as in configs.json:
+their keys tell. All others are traces (.jsonl, .jsonl.gz, or - for standard input). Every file is
+read to its first mistake, which is named with file, line, column, rule and the nearest valid word.
 
 Examples:
   unified-trace validate base.jsonl
@@ -27,7 +26,7 @@ Examples:
 /** @internal */
 export function addValidate(command: Command, session: Session, outcome: CommandOutcome): void {
   command
-    .description("Check the schema and structure of traces and scenario files.")
+    .description("Check the schema and structure of traces, scenarios and configurations.")
     .option("--json", "print one JSON document");
   addReadingFlags(command);
   addSharedFlags(command)
@@ -63,8 +62,11 @@ async function check(file: string, flags: ReadingFlags, session: Session): Promi
     if (!file.endsWith(".json")) return await checkTrace(file, flags, session);
     const { readInputs } = await import("../../workload/read-inputs.js");
     const inputs = await readInputs([file], session.signal);
-    if (basename(file) === "configs.json") return await checkConfigs(file, inputs);
-    return await checkScenario(file, inputs);
+    const { jsonFileKind } = await import("../../workload/configs.js");
+    const kind = jsonFileKind(file, inputs);
+    return kind === "scenario"
+      ? await checkScenario(file, inputs)
+      : await checkConfigs(file, kind, inputs);
   } catch (thrown) {
     if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
     return { file, kind: "unknown", runs: 0, operations: 0, isPartial: false, error: thrown };
@@ -86,10 +88,18 @@ async function checkTrace(
   return { file, kind: "trace", runs, operations, isPartial, error };
 }
 
-async function checkConfigs(file: string, inputs: ReadInputs): Promise<FileVerdict> {
-  const { loadConfigs } = await import("../../workload/configs.js");
-  const { names, ruleNames } = loadConfigs(file, inputs);
-  const runs = names.length + ruleNames.length;
+async function checkConfigs(
+  file: string,
+  kind: "configuration" | "configurations",
+  inputs: ReadInputs,
+): Promise<FileVerdict> {
+  const { loadConfigFile, loadConfigs } = await import("../../workload/configs.js");
+  let runs = 1;
+  if (kind === "configuration") loadConfigFile(file, inputs);
+  else {
+    const { names, ruleNames } = loadConfigs(file, inputs);
+    runs = names.length + ruleNames.length;
+  }
   return { file, kind: "configurations", runs, operations: 0, isPartial: false, error: null };
 }
 
