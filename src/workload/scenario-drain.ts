@@ -1,6 +1,13 @@
 // What a scenario has open, seen from its operations and answers, and the operations that end all of it. Also the two
 // looks at a state: whether it is quiescent, and whether a drained one is back where it was at boot.
-import type { Answer, Key, KvOperation, Operation } from "../base/operations.js";
+import type {
+  Answer,
+  EndedTransfers,
+  Key,
+  KvArgs,
+  KvOperation,
+  Operation,
+} from "../base/operations.js";
 import { expand } from "../base/extents.js";
 import type { BandState, State } from "../base/state.js";
 import { FIXED_COMPONENTS } from "../base/operations.js";
@@ -17,6 +24,13 @@ interface OpenLock {
   readonly req: string;
 }
 
+interface OpenTransfer {
+  readonly isSend: boolean;
+  readonly writers: Set<string>; // that have yet to end
+}
+/** The only writer of a transfer that was given none. */
+const ANY_WRITER = "";
+
 /** Follows what is open. @internal */
 export class OpenThings {
   readonly #lengths = new Map<string, number>(); // open request → allocated tokens
@@ -24,7 +38,7 @@ export class OpenThings {
   readonly #backups = new Set<string>(); // copies
   readonly #loading = new Set<string>(); // copies
   readonly #loads = new Set<string>(); // reserved, not submitted
-  readonly #transfers = new Set<string>();
+  readonly #transfers = new Map<string, OpenTransfer>();
   readonly #locks: OpenLock[] = [];
   #usesTree = false;
   #isGroupOpen = false;
@@ -32,6 +46,9 @@ export class OpenThings {
   /** Learns what an operation did; a refusal did nothing. */
   learn(operation: Operation, answer: Answer): void {
     if (answer.ok === undefined) return;
+    // A wait of the host and the end of its request end a transfer, too.
+    const { ended } = answer.ok as { readonly ended?: EndedTransfers };
+    for (const name of ended?.transfers ?? []) this.#transfers.delete(name);
     switch (operation.op) {
       case "row.alloc":
         for (const name of operation.args.reqs) this.#lengths.set(name, 0);
@@ -98,7 +115,13 @@ export class OpenThings {
         break;
       case "net.send":
       case "net.receive":
-        this.#transfers.add(operation.args.transfer);
+        this.#transfers.set(operation.args.transfer, {
+          isSend: operation.op === "net.send",
+          writers: new Set(operation.args.writers ?? [ANY_WRITER]),
+        });
+        break;
+      case "net.end":
+        this.#endTransfer(operation.args);
         break;
       case "tree.lock":
         this.#locks.push(operation.args);
@@ -113,12 +136,22 @@ export class OpenThings {
     }
   }
 
+  #endTransfer({ transfer, writer, outcome }: KvArgs["net.end"]): void {
+    const open = this.#transfers.get(transfer);
+    if (open === undefined) return;
+    open.writers.delete(writer ?? ANY_WRITER);
+    const isOver =
+      outcome === "timeout" || open.writers.size === 0 || (open.isSend && outcome === "failed");
+    if (isOver) this.#transfers.delete(transfer);
+  }
+
   /** What keeps the run from being quiescent, as words; empty where nothing does. */
   unsettled(): string[] {
     const words = this.#forwards.map((forward) => `forward ${forward.name}`);
     if (this.#isGroupOpen) words.push("an open group");
     for (const copy of [...this.#backups, ...this.#loading]) words.push(`copy ${copy}`);
     for (const load of this.#loads) words.push(`load ${load}`);
+    for (const transfer of this.#transfers.keys()) words.push(`transfer ${transfer}`);
     return words;
   }
 
@@ -135,8 +168,8 @@ export class OpenThings {
       list.push({ op: "host.backup_done", args: { copy, outcome: "ok" } });
     for (const copy of this.#loading)
       list.push({ op: "host.load_done", args: { copy, outcome: "ok" } });
-    // A timeout ends a transfer whatever its writers did; one that is over answers `late`.
-    for (const transfer of this.#transfers)
+    // A timeout ends a transfer whatever its writers did.
+    for (const transfer of this.#transfers.keys())
       list.push({ op: "net.end", args: { transfer, outcome: "timeout" } });
     for (const forward of this.#forwards)
       list.push({ op: "forward.process", args: { step: forward.name } });

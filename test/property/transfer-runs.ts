@@ -200,7 +200,7 @@ export class TransferRun {
       [4, () => this.#receive()],
       [4, () => this.#publish()],
       [1, () => this.#stall()],
-      [5, () => this.#end()],
+      [isEnds ? 2 : 5, () => this.#end()],
       [3, () => this.#copy()],
       [4, () => this.#load()],
       [1, () => this.core.group === null && this.#op("group.begin", {})],

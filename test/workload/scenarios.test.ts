@@ -106,19 +106,32 @@ test("which configurations each scenario runs on", () => {
     ["chunks_end_on_the_grid", null],
     ["copy_slot_survives_a_refusal", null],
     ["deferred_free_keeps_order", "full+window/p1"],
+    ["deferred_publication_reads_again", null],
     ["double_free_plain_and_grouped", "full+window/p1", "full+window/p4"],
+    ["failed_send_releases_at_once", null],
     ["fill_to_the_last_page", null],
+    ["finish_ends_what_nobody_was_told", null],
     ["float_makes_room", "full+window+state/p2"],
     ["flush_comes_to_rest", null],
+    ["flush_rests_with_everything_fixed", null],
     ["growth_fails_halfway", "full+state/p1"],
+    ["holes_behind_a_transfer", null],
     ["ids_first_in_first_out", null],
+    ["late_writer_keeps_its_pages", null],
     ["move_cap_respected", null],
+    ["no_transfers_beside_stages", null],
     ["one_page_less_and_it_never_fits", null],
+    ["page_of_two_transfers", "full+window/p1"],
     ["pending_counts_as_free", null],
+    ["receive_ends_with_its_last_writer", null],
     ["refused_take_changes_nothing", "full+window/p1"],
     ["reuse_does_not_drift", null],
+    ["row_reused_under_a_forward", null],
+    ["send_left_behind_a_frontier", null],
+    ["sends_name_places", null],
     ["settled_then_pending_again", null],
     ["stages_must_agree", "full+state/p1"],
+    ["state_moves_under_a_send", "full+window+state/p2"],
     ["state_slots_exhausted", "full+state/p1", "full+state/p16"],
     ["state_slots_ignore_the_page_size"].concat([
       "full+state/p1",
@@ -177,6 +190,7 @@ describe("the drain", () => {
       "an open group",
       "copy c1",
       "load l1",
+      "transfer t1",
     ]);
     expect(things.drainOperations()).toEqual([
       { op: "forward.record", args: { step: "f2", writes: "known" } },
@@ -194,6 +208,43 @@ describe("the drain", () => {
       { op: "chain.flush", args: {} },
       { op: "check.idle", args: {} },
     ]);
+  });
+
+  test("transfers end with their writers, at a timeout, a send at its first failure, or by another operation", () => {
+    const things = new OpenThings();
+    const open = (transfer: string, op: "net.send" | "net.receive", writers?: string[]): void => {
+      const range = { req: "r1", from: 0, to: 1 };
+      learn(things, { op, args: { transfer, ...range, ...(writers ? { writers } : {}) } });
+    };
+    const end = (transfer: string, outcome: "ok" | "failed" | "timeout", writer?: string): void => {
+      learn(things, {
+        op: "net.end",
+        args: { transfer, outcome, ...(writer === undefined ? {} : { writer }) },
+      });
+    };
+    open("t1", "net.send");
+    end("t1", "ok");
+    open("t2", "net.send", ["w1", "w2"]);
+    end("t2", "failed", "w1");
+    open("t3", "net.receive", ["w1", "w2"]);
+    end("t3", "failed", "w1");
+    open("t4", "net.receive", ["w1", "w2"]);
+    end("t4", "timeout");
+    open("t5", "net.send");
+    things.learn(
+      { op: "chain.relieve", args: { demand: {} } },
+      {
+        ok: {
+          spans: {},
+          moves: {},
+          step: "no_move",
+          ended: { transfers: ["t5"], freed: {} },
+        },
+      },
+    );
+    expect(things.unsettled()).toEqual(["transfer t3"]);
+    end("t3", "ok", "w2");
+    expect(things.unsettled()).toEqual([]);
   });
 
   test("what was refused or has ended is not ended again", () => {
