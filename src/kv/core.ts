@@ -74,6 +74,7 @@ export class KvCore {
         digesting: parts.layout,
       });
     this.host = before?.host ?? this.#makeHost();
+    this.tree.onSplit = (upper, lower) => this.host.split(upper, lower);
     this.net = before?.net ?? new Transfers();
     this.chain.heldPlaces = () => heldPlaces(this);
     this.tokenBands = this.chain.bands.filter((band) => band.plan.kind !== "state");
@@ -90,7 +91,7 @@ export class KvCore {
   #makeHost(): HostCache {
     const names = this.chain.bands.map((band) => band.plan.name);
     const sizes = names.map((name) => this.source.host?.[name] ?? 0);
-    return new HostCache(names, sizes, this.#parts.layout);
+    return new HostCache(names, sizes, this.chain.stateBand?.index ?? -1, this.#parts.layout);
   }
 
   /** Whether forwards are recorded: with overlap, or with stages. */
@@ -244,7 +245,7 @@ export class KvCore {
     const open = this.launchOpen();
     if (open !== null || this.chain.stages === null) return open;
     const waits = this.group?.reserved.some((pages) => pages.length > 0) === true;
-    return this.host.awaitsBind || waits ? invalid("name_state") : null;
+    return this.host.pinsWindows || waits ? invalid("name_state") : null;
   }
 
   /** The rule broken by a take or free between a launch and its record, or null. */

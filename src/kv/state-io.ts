@@ -182,9 +182,9 @@ export function loadState(core: KvCore, state: State): number {
     for (const id of core.group?.bands[band.index] ?? []) band.letGo(id, 0);
   for (const { band, id } of core.deferred.pages) band.letGo(id, 0);
   loadNet(core, state.net as unknown as NetState, uses); // what netState wrote
-  loadHost(core, state.host, uses);
   core.hasToldEstimates = extra.told_estimates;
   loadTree(core, state.tree);
+  loadHost(core, state.host, uses);
   chain.steps.clock = extra.clock - 1;
   return extra.clock;
 }

@@ -1,6 +1,7 @@
 // The prefix tree in a full state: its nodes, parents before children, siblings in key order.
 import { expand, toExtents } from "../base/extents.js";
 import type { Extents } from "../base/operations.js";
+import { expandHost, hostExtents } from "./cache/host-pools.js";
 import type { PrefixTree } from "./cache/prefix-tree.js";
 import type { TreeSlot } from "./cache/tree-slot.js";
 import type { KeyPiece } from "./cache/tree-key.js";
@@ -71,7 +72,7 @@ function slotState(tree: PrefixTree, node: TreeNode, slot: TreeSlot): SlotState 
     pages: isThere ? toExtents(pages) : [],
     locks: node.locks[slot.band]!,
     used: node.used[slot.band]!,
-    host: toExtents(node.host[slot.band] ?? []),
+    host: hostExtents(node.host[slot.band] ?? []),
   };
 }
 
@@ -108,7 +109,7 @@ export function loadTree(core: KvCore, states: readonly unknown[]): void {
 
 function loadSlot({ tree, chain }: KvCore, { node, slot, state }: Entry): void {
   node.used[slot.band] = state.used;
-  if (state.host.length > 0) tree.setHost(node, slot.band, expand(state.host));
+  if (state.host.length > 0) tree.setHost(node, slot.band, expandHost(state.host));
   if (state.pages.length === 0) return;
   const ids = expand(state.pages);
   if (slot.kind === "full") {

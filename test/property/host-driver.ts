@@ -10,7 +10,7 @@ import { KVStorage } from "../../src/kv/storage.js";
 import { HostMemory } from "./host-memory.js";
 import type { Counts } from "./sweep.js";
 
-function configOf(seed: number): DirectConfig {
+export function configOf(seed: number): DirectConfig {
   const prng = new Prng(seed, 7);
   const state = { name: "mamba", kind: "state" as const, unit_bytes: 12 };
   const windows = [
@@ -34,7 +34,7 @@ function configOf(seed: number): DirectConfig {
 }
 
 /** What a request's row must hold, by position; absent: nothing. */
-interface Expected {
+export interface Expected {
   readonly pages: Map<number, Map<string, number>>; // stamps by band name
   readonly slots: number[]; // stamps of the main slots
 }
@@ -42,12 +42,14 @@ interface OpenLoad {
   readonly pages: PageLists;
   req: string | null;
   from: number;
+  readonly fixed?: PageLists; // pages that stay fixed though it is bound
 }
 interface OpenCopy {
-  readonly kind: "retract" | "load" | "restore";
+  readonly kind: "backup" | "retract" | "load" | "restore";
   readonly host: PageLists;
   readonly row: Expected | null; // what it holds; of a load the slots only
   readonly req: string | null;
+  readonly fixed?: PageLists;
 }
 
 function ascending(left: number, right: number): number {
@@ -72,8 +74,8 @@ export class HostDriver {
   names = 0;
   isGroupOpen = false;
 
-  constructor(seed: number, counts: Counts) {
-    this.config = configOf(seed);
+  constructor(seed: number, counts: Counts, config = configOf(seed)) {
+    this.config = config;
     this.prng = new Prng(seed, 11);
     this.size = this.config.page_size;
     this.storage = new KVStorage(this.config, { digestDepth: "deep" });
@@ -127,8 +129,14 @@ export class HostDriver {
     this.#rowsHold(state, where);
   }
 
+  /** Host pages of what is cached on the host, a list an entry. */
+  protected cachedHost(_state: State): readonly PageLists[] {
+    return [];
+  }
+
   /** Every host page is free or held by exactly one copy. */
   #hostConserved(state: State, where: string): void {
+    const cached = this.cachedHost(state);
     const free = (state.host["free"] ?? {}) as PageLists;
     const held = [...this.copies.values(), ...this.kept.values()];
     for (const [band, size] of Object.entries(this.config.host ?? {})) {
@@ -136,6 +144,7 @@ export class HostDriver {
       const pages = [
         ...expandHost(free[band] ?? []),
         ...held.flatMap(({ host }) => expandHost(host[band] ?? [])),
+        ...cached.flatMap((host) => expandHost(host[band] ?? [])),
       ].sort(ascending);
       expect(pages, `${where}: host pages of ${band}`).toEqual(
         Array.from({ length: size }, (_, i) => i),
@@ -147,9 +156,10 @@ export class HostDriver {
   #fixedAsReserved(state: State, where: string): void {
     for (const { name, window } of this.config.sub_pools) {
       if (this.isGroupOpen) return; // given-up window pages stay fixed until its end
-      const pages = [...this.loads.values()].flatMap((load) =>
-        window !== undefined && load.req !== null ? [] : expand(load.pages[name] ?? []),
+      const pages = [...this.loads.values()].flatMap(({ pages: taken, req, fixed }) =>
+        expand((window !== undefined && req !== null ? fixed?.[name] : taken[name]) ?? []),
       );
+      for (const { fixed } of this.copies.values()) pages.push(...expand(fixed?.[name] ?? []));
       const fixed = expand((state[name] as BandState).fixed);
       expect(fixed, `${where}: fixed ${name}`).toEqual(pages.sort(ascending));
     }
@@ -286,14 +296,16 @@ export class HostDriver {
   }
 
   endCopyOut(outcome: "ok" | "failed"): void {
-    const name = this.pick([...this.copies].filter(([, copy]) => copy.kind === "retract"))?.[0];
+    const isOut = ({ kind }: OpenCopy): boolean => kind === "retract" || kind === "backup";
+    const name = this.pick([...this.copies].filter(([, copy]) => isOut(copy)))?.[0];
     const answer = this.do("host.backup_done", { copy: name ?? "c999999", outcome });
     if (name === undefined) {
       expect(answer.err?.rule).toBe("name_state");
       return;
     }
     this.memory.end(name, outcome === "ok");
-    if (outcome === "ok") this.kept.set(name, this.copies.get(name)!);
+    const copy = this.copies.get(name)!;
+    if (outcome === "ok" && copy.kind === "retract") this.kept.set(name, copy);
     this.copies.delete(name);
   }
 
@@ -362,8 +374,14 @@ export class HostDriver {
     for (let position = first; position < first + count; position++) row.pages.delete(position);
   }
 
+  protected isKeyLoad(_load: string): boolean {
+    return false;
+  }
+
   bind(): void {
-    const load = this.pick([...this.loads].filter(([, { req }]) => req === null))?.[0];
+    const isFree = (name: string, { req }: OpenLoad): boolean =>
+      req === null && !this.isKeyLoad(name);
+    const load = this.pick([...this.loads].filter(([name, record]) => isFree(name, record)))?.[0];
     const taken = [...this.loads.values()].map(({ req }) => req);
     const req = this.pick([...this.rows.keys()].filter((name) => !taken.includes(name)));
     if (load === undefined || req === undefined) return;
@@ -378,8 +396,7 @@ export class HostDriver {
     record.from = from;
   }
 
-  submit(): void {
-    const load = this.pick(this.loads.keys());
+  submit(load = this.pick(this.loads.keys())): void {
     if (load === undefined) return;
     const copy = this.name("c");
     const record = this.loads.get(load)!;
@@ -418,7 +435,9 @@ export class HostDriver {
   }
 
   endCopyIn(outcome: "ok" | "failed"): void {
-    const name = this.pick([...this.copies].filter(([, copy]) => copy.kind !== "retract"))?.[0];
+    const name = this.pick(
+      [...this.copies].filter(([, { kind }]) => kind === "load" || kind === "restore"),
+    )?.[0];
     if (name === undefined) return;
     const copy = this.copies.get(name)!;
     const held = this.rows.get(copy.req!);
@@ -434,7 +453,7 @@ export class HostDriver {
     const after = expand(state.rows[copy.req!]!["x_pages"] as PageLists[string]);
     for (const position of [...held.pages.keys()])
       if ((after[position] ?? 0) === 0) held.pages.delete(position);
-    const gone = new Set(copy.row!.slots);
+    const gone = new Set(copy.row?.slots ?? []);
     held.slots.splice(0, held.slots.length, ...held.slots.filter((stamp) => !gone.has(stamp)));
   }
 
@@ -454,7 +473,11 @@ export class HostDriver {
     const to = this.allocatedOf(req);
     const batch = [{ req, from: this.prng.between(0, to), to }];
     if (this.do("forward.launch", { step, batch, mode: "extend" }).ok === undefined) return;
-    this.forwards.push({ name: step, recorded: this.config.overlap !== true });
+    const forward = { name: step, recorded: this.config.overlap !== true };
+    this.forwards.push(forward);
+    if (forward.recorded || this.prng.chance(1, 4)) return;
+    this.do("forward.record", { step, writes: "known" });
+    forward.recorded = true;
   }
 
   process(): void {
@@ -481,12 +504,13 @@ export class HostDriver {
       if (!recorded) this.do("forward.record", { step: name, writes: "known" });
     if (this.isGroupOpen) this.group();
     for (const load of [...this.loads.keys()]) this.cancel(load);
-    while ([...this.copies.values()].some(({ kind }) => kind === "retract"))
-      this.endCopyOut("failed");
+    const isOut = ({ kind }: OpenCopy): boolean => kind === "retract" || kind === "backup";
+    while ([...this.copies.values()].some(isOut)) this.endCopyOut("failed");
     while (this.copies.size > 0) this.endCopyIn("ok");
     for (const { name } of this.forwards) this.do("forward.process", { step: name });
     for (const req of this.rows.keys()) this.do("request.finish", { req, len: 0, insert: false });
     this.rows.clear();
+    this.empty();
     while (this.kept.size > 0) {
       this.restore();
       this.endCopyIn("ok");
@@ -510,8 +534,14 @@ export class HostDriver {
       expect(expandHost(free![band]!).sort(ascending)).toEqual(expandHost(pages));
   }
 
-  step(): void {
-    const moves: readonly [number, () => void][] = [
+  /** Empties what a run keeps beside requests, loads and copies. */
+  protected empty(): void {
+    return;
+  }
+
+  /** Weights and operations to draw from. */
+  protected moves(): readonly (readonly [number, () => void])[] {
+    return [
       [5, () => this.open()],
       [12, () => this.extend()],
       [4, () => this.slot()],
@@ -539,6 +569,10 @@ export class HostDriver {
       [4, () => void this.do("chain.flush", {})],
       [2, () => this.relieve()],
     ];
+  }
+
+  step(): void {
+    const moves = this.moves();
     let draw = this.prng.below(moves.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, move] of moves) {
       if (draw < weight) {

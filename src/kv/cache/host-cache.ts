@@ -5,6 +5,8 @@ import type { HostCopy } from "../alloc/signals.js";
 import type { Component } from "../component.js";
 import type { Request } from "../requests.js";
 import { HostPools } from "./host-pools.js";
+import type { PathLock } from "./tree-locks.js";
+import type { TreeNode } from "./tree-node.js";
 
 const FIELD = {
   copies: 2,
@@ -19,8 +21,10 @@ const FIELD = {
 /** A window page that a load took: fixed and unbound until it has an owner id. @internal */
 export interface LoadedWindow {
   readonly page: number; // where it was taken; once bound it may move
-  id: number; // 0 until bound
+  id: number; // 0 until bound, REDUNDANT where its node got that window meanwhile
 }
+/** @internal */
+export const REDUNDANT = -1;
 
 /** The row into which a load's ids went. @internal */
 export interface LoadedRow {
@@ -29,6 +33,28 @@ export interface LoadedRow {
   readonly from: number; // tokens allocated before
   readonly cursors: readonly number[]; // tokens by band index, before
   readonly setCursors: number[]; // tokens by band index, as the load left them
+}
+
+/** What a load brings to one node of its path; ids, window pages and the state follow in the load's own lists. */
+export interface LoadPart {
+  readonly node: TreeNode;
+  readonly isFull: boolean; // its pages, one id a page
+  readonly windows: readonly boolean[]; // by band index: that window's pages
+  readonly hasState: boolean; // the state at its end
+}
+
+/** The path that a load by key fills. @internal */
+export interface LoadPath {
+  readonly parts: LoadPart[]; // of the nodes that lack something, parents first
+  readonly sources: TreeNode[]; // whose host copies are locked
+  readonly lock: PathLock; // of the whole path
+}
+
+/** Host pages of one node under copy, `null` for slots that are not copied. @internal */
+export interface BackupPart {
+  readonly node: TreeNode;
+  readonly host: readonly (readonly number[] | null)[]; // by band index
+  readonly lock: PathLock | null; // null for what a split cut off: the lock of the end holds it
 }
 
 /** Device pages taken for a load, from their reservation to the end of the copy. Its ids and slots are listed as such
@@ -41,6 +67,7 @@ export interface Load {
   isBound: boolean;
   isSubmitted: boolean;
   row: LoadedRow | null;
+  readonly path: LoadPath | null; // of a load by key; it enters no row
 }
 
 /** A retracted request on the host: all that it takes to put its row back. @internal */
@@ -56,6 +83,7 @@ export interface KeptRequest {
 
 /** A copy whose end is not announced yet. Its signal may be over before that: a stream waited it. @internal */
 export type OpenCopy = { readonly name: string; readonly signal: HostCopy | null } & (
+  | { readonly kind: "backup"; readonly parts: BackupPart[] } // parents first
   | { readonly kind: "retract"; readonly kept: KeptRequest }
   | { readonly kind: "load"; readonly load: Load }
   | { readonly kind: "restore"; readonly load: Load; readonly kept: KeptRequest }
@@ -70,9 +98,16 @@ export class HostCache implements Component {
   readonly copies = new Map<string, OpenCopy>();
   /** Retracted requests whose copy is complete, by the copy's name. */
   readonly kept = new Map<string, KeptRequest>();
+  readonly #stateBand: number; // -1 without one
   #version = 0;
 
-  constructor(names: readonly string[], sizes: readonly number[], digesting: boolean) {
+  constructor(
+    names: readonly string[],
+    sizes: readonly number[],
+    stateBand: number,
+    digesting: boolean,
+  ) {
+    this.#stateBand = stateBand;
     this.pools = new HostPools(names, sizes, digesting);
   }
 
@@ -89,10 +124,50 @@ export class HostCache implements Component {
     return this.copies.has(name) || this.kept.has(name);
   }
 
-  /** Whether a load holds window pages that no owner id names yet. */
-  get awaitsBind(): boolean {
-    for (const { isBound, windows } of this.loads.values())
-      if (!isBound && windows.some((pages) => pages.length > 0)) return true;
+  /** Reservations, and loads whose copy is under way. */
+  *openLoads(): Generator<Load> {
+    yield* this.loads.values();
+    for (const copy of this.copies.values()) if ("load" in copy) yield copy.load;
+  }
+
+  /** Host pages of nodes that copies under way fill. */
+  *openBackups(): Generator<BackupPart> {
+    for (const copy of this.copies.values()) if (copy.kind === "backup") yield* copy.parts;
+  }
+
+  /** Follows a cut of a node: what is open on it goes on with both halves. */
+  split(upper: TreeNode, lower: TreeNode): void {
+    const isThere = ({ node }: { readonly node: TreeNode }): boolean => node === lower;
+    const pages = upper.pageHashes.length;
+    for (const copy of this.copies.values()) {
+      const index = copy.kind === "backup" ? copy.parts.findIndex(isThere) : -1;
+      if (copy.kind !== "backup" || index < 0) continue;
+      const { host, lock } = copy.parts[index]!; // found there
+      const state = this.#stateBand;
+      const cut = (from: number, to?: number): BackupPart["host"] =>
+        host.map((list, band) => (band === state ? list : (list?.slice(from, to) ?? null)));
+      const above = cut(0, pages).map((list, band) => (band === state ? null : list));
+      copy.parts.splice(
+        index,
+        1,
+        { node: upper, host: above, lock: null },
+        { node: lower, host: cut(pages), lock },
+      );
+    }
+    for (const { path } of this.openLoads()) {
+      if (path === null) continue;
+      const index = path.parts.findIndex(isThere);
+      if (index >= 0)
+        path.parts.splice(index, 0, { ...path.parts[index]!, node: upper, hasState: false });
+      const source = path.sources.indexOf(lower);
+      if (source >= 0) path.sources.splice(source, 0, upper);
+    }
+  }
+
+  /** Whether a load holds window pages that no owner id names: they cannot move. */
+  get pinsWindows(): boolean {
+    for (const { windows } of this.openLoads())
+      if (windows.some((pages) => pages.some(({ id }) => id <= 0))) return true;
     return false;
   }
 

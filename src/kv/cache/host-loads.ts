@@ -7,11 +7,22 @@ import type { Taken } from "../alloc/chain.js";
 import type { Band } from "../alloc/band.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
-import type { Load, LoadedRow, LoadedWindow } from "./host-cache.js";
+import {
+  type Load,
+  type LoadedRow,
+  type LoadedWindow,
+  type LoadPath,
+  REDUNDANT,
+} from "./host-cache.js";
 
 /** Makes a load of taken pages: full pages and states get ids, window pages none; all are fixed. With stages only window
  * pages are: full pages and states can move, since ids name them. Lists what was taken. @internal */
-export function reserveLoad(core: KvCore, name: string, taken: Taken): Load {
+export function reserveLoad(
+  core: KvCore,
+  name: string,
+  taken: Taken,
+  path: LoadPath | null = null,
+): Load {
   const { chain, lists } = core;
   const ids: number[] = [];
   const slots: number[] = [];
@@ -24,13 +35,16 @@ export function reserveLoad(core: KvCore, name: string, taken: Taken): Load {
     isBound: false,
     isSubmitted: false,
     row: null,
+    path,
   };
+  const positions = path === null ? [] : positionsOf(path, core.config.pageSize);
   for (const band of chain.bands) {
-    for (const page of taken.pages[band.index]!) {
+    for (const [index, page] of taken.pages[band.index]!.entries()) {
       lists.bands[band.index]!.add(page);
       if (band.plan.isWindow) windows[band.index]!.push({ page, id: 0 });
-      else if (band.plan.isOwner) ids.push(nameLoaded(core, load, band, page));
-      else slots.push(nameLoaded(core, load, band, page));
+      else if (band.plan.isOwner)
+        ids.push(nameLoaded(core, load, band, page, positions[index] ?? 0));
+      else slots.push(nameLoaded(core, load, band, page, 0));
       if (band.plan.isWindow || chain.stages === null) band.fix(page);
     }
   }
@@ -39,12 +53,19 @@ export function reserveLoad(core: KvCore, name: string, taken: Taken): Load {
   return load;
 }
 
+/** Page index in its row of each id that a load by key needs, in the order of the ids. @internal */
+export function positionsOf({ parts }: LoadPath, pageTokens: number): number[] {
+  return parts.flatMap(({ node, isFull }) =>
+    isFull ? node.pageHashes.map((_, index) => node.from / pageTokens + index) : [],
+  );
+}
+
 /** Binds a loaded page to a new id of its space. */
-function nameLoaded(core: KvCore, load: Load, band: Band, page: number): number {
+function nameLoaded(core: KvCore, load: Load, band: Band, page: number, position: number): number {
   const { chain } = core;
   const space = band.plan.isOwner ? chain.virtual : chain.slots!; // a state band has slots
   const id = space.free.shift(); // priced: there is one
-  space.share(id, 0);
+  space.share(id, position);
   space.loading.set(id, load);
   band.bind(id, page, chain.steps.clock);
   return id;
@@ -139,10 +160,10 @@ function placesOf(core: KvCore, load: Load): number[][] {
   return core.chain.bands.map((band) => {
     if (band.plan.isOwner) return load.ids.map((id) => band.v2p[id]!);
     if (band.plan.kind === "state") return load.slots.map((slot) => band.v2p[slot]!);
-    const bound = load.windows[band.index]!.filter(
-      ({ id }) => id > 0 && core.isWindowBound(band, id),
+    const there = load.windows[band.index]!.filter(
+      ({ id }) => id === REDUNDANT || core.isWindowBound(band, id),
     );
-    return bound.map(({ id }) => band.v2p[id]!);
+    return there.map(({ page, id }) => (id === REDUNDANT ? page : band.v2p[id]!));
   });
 }
 
@@ -162,7 +183,9 @@ export function submitCopyIn(core: KvCore, name: string, load: Load): HostCopy {
     for (const page of places[band.index]!) chain.clear("host_load", hazards, band, page, "writes");
   hazards.clear(chain.scope, chain.ledger);
   const copy = chain.ledger.startCopy(chain.bands, name, "in", places);
-  for (const band of chain.bands) for (const page of places[band.index]!) band.unfix(page);
+  // Window pages were released when an id named them; one that none names stays where it is.
+  for (const band of chain.bands)
+    if (!band.plan.isWindow) for (const page of places[band.index]!) band.unfix(page);
   chain.scope.emit(["hostcopy", name, "in", listPlaces(core, places)]);
   load.isSubmitted = true;
   return copy;
@@ -182,7 +205,9 @@ export function settleLoad(core: KvCore, load: Load): void {
 export function releaseLoad(core: KvCore, load: Load): void {
   for (const band of core.windowBands) {
     for (const { page, id } of load.windows[band.index]!) {
-      if (id === 0) core.freeReserved(band, page); // a bound one goes with its id
+      if (id <= 0) core.freeReserved(band, page);
+      // One bound to a node's id goes alone, others go with the load's ids.
+      else if (load.path !== null && !isLoadsOwn(core, load, id)) core.freeBandPage(band, id);
     }
   }
   let last = -1; // the last page of the row that goes
@@ -220,8 +245,8 @@ function isInRow(core: KvCore, request: Request, position: number, id: number): 
   return request.pages[position] === id && core.chain.virtual.holder(id) === request;
 }
 
-/** Frees an id that no row names, with all its pages. */
-function freeOwnId(core: KvCore, id: number): void {
+/** Frees an id that no row names, with all its pages. @internal */
+export function freeOwnId(core: KvCore, id: number): void {
   for (const band of core.windowBands)
     if (core.isWindowBound(band, id)) core.freeBandPage(band, id);
   core.freeBandPage(core.chain.owner, id);

@@ -3,9 +3,14 @@ import { expand, toExtents } from "../../base/extents.js";
 import type { Extents } from "../../base/operations.js";
 import type { HostCopy, NetworkTransfer } from "../alloc/signals.js";
 import type { KvCore } from "../core.js";
-import type { KeptRequest, Load, LoadedRow, OpenCopy } from "./host-cache.js";
-import { isLoadsOwn } from "./host-loads.js";
+import type { BackupPart, KeptRequest, Load, LoadedRow, LoadPath, OpenCopy } from "./host-cache.js";
+import { isLoadsOwn, positionsOf } from "./host-loads.js";
 import { expandHost, hostExtents } from "./host-pools.js";
+import type { PathLock } from "./tree-locks.js";
+import type { TreeNode } from "./tree-node.js";
+
+type Numbers = ReadonlyMap<TreeNode, number>;
+const ROOT = -1;
 
 type ByBand = Readonly<Record<string, Extents>>;
 
@@ -21,6 +26,26 @@ interface LoadState {
     readonly from: number;
     readonly cursors: Readonly<Record<string, readonly [before: number, set: number]>>;
   } | null; // null: in no row, or in one that was closed meanwhile
+  readonly path: {
+    readonly parts: readonly {
+      readonly node: number;
+      readonly full: boolean;
+      readonly windows: readonly string[];
+      readonly state: boolean;
+    }[];
+    readonly sources: readonly number[];
+    readonly lock: LockState;
+  } | null; // of a load by key
+}
+/** A lock of the path to a node; nodes are numbered in key order, the root is -1. */
+interface LockState {
+  readonly node: number;
+  readonly windows: Readonly<Record<string, number>>; // first token of each window's part
+}
+interface PartState {
+  readonly node: number;
+  readonly host: ByBand; // slots that are copied
+  readonly lock: LockState | null;
 }
 interface KeptState {
   readonly copy: string;
@@ -37,6 +62,7 @@ interface CopyState {
   readonly kind: OpenCopy["kind"];
   readonly load: LoadState | null;
   readonly kept: KeptState | null;
+  readonly parts: readonly PartState[] | null;
 }
 interface HostState {
   readonly free: ByBand;
@@ -52,15 +78,17 @@ export function hostState(core: KvCore): Readonly<Record<string, unknown>> {
     host.pools.sizes.some((size) => size > 0) ||
     host.loads.size + host.copies.size + host.kept.size > 0;
   if (!isUsed) return {};
+  const at = new Map([...core.tree.walk()].map((node, index) => [node, index]));
   return {
     free: host.pools.freeLists(),
     copies: [...host.copies.values()].map((copy) => ({
       copy: copy.name,
       kind: copy.kind,
-      load: "load" in copy ? loadState(core, copy.load) : null,
+      load: "load" in copy ? loadState(core, copy.load, at) : null,
       kept: "kept" in copy ? keptState(core, copy.name, copy.kept) : null,
+      parts: "parts" in copy ? copy.parts.map((part) => partState(core, part, at)) : null,
     })),
-    loads: [...host.loads.values()].map((load) => loadState(core, load)),
+    loads: [...host.loads.values()].map((load) => loadState(core, load, at)),
     kept: [...host.kept].map(([name, kept]) => keptState(core, name, kept)),
   } satisfies HostState;
 }
@@ -78,7 +106,41 @@ function fromBands(core: KvCore, named: ByBand): number[][] {
   return core.chain.bands.map((band) => expandHost(named[band.plan.name] ?? []));
 }
 
-function loadState(core: KvCore, load: Load): LoadState {
+function partState(core: KvCore, { node, host, lock }: BackupPart, at: Numbers): PartState {
+  const lists: Record<string, Extents> = {};
+  for (const { index, plan } of core.chain.bands) {
+    const list = host[index] ?? null;
+    if (list !== null) lists[plan.name] = hostExtents(list);
+  }
+  return { node: at.get(node) ?? ROOT, host: lists, lock: lock && lockState(core, lock, at) };
+}
+
+function lockState(core: KvCore, { node, windowFrom }: PathLock, at: Numbers): LockState {
+  const windows = core.tree.windows.map(({ name, band }) => [name, windowFrom[band]!]);
+  return {
+    node: at.get(node) ?? ROOT,
+    windows: Object.fromEntries(windows) as LockState["windows"],
+  };
+}
+
+function pathState(
+  core: KvCore,
+  { parts, sources, lock }: LoadPath,
+  at: Numbers,
+): LoadState["path"] {
+  return {
+    parts: parts.map(({ node, isFull, windows, hasState }) => ({
+      node: at.get(node) ?? ROOT,
+      full: isFull,
+      windows: core.windowBands.filter(({ index }) => windows[index]).map(({ plan }) => plan.name),
+      state: hasState,
+    })),
+    sources: sources.map((node) => at.get(node) ?? ROOT),
+    lock: lockState(core, lock, at),
+  };
+}
+
+function loadState(core: KvCore, load: Load, at: Numbers): LoadState {
   // A closed row has given its pages back, or will with the transfers and the group that hold them.
   const isClosed = load.row !== null && !isOpen(core, load.row);
   const own = isClosed ? [] : load.ids.filter((id) => isLoadsOwn(core, load, id));
@@ -94,6 +156,7 @@ function loadState(core: KvCore, load: Load): LoadState {
     windows: byBand(core, pages),
     bound: load.isBound ? byBand(core, bound) : null,
     row: load.row === null || isClosed ? null : rowState(core, load, load.row),
+    path: load.path && pathState(core, load.path, at),
   };
 }
 
@@ -134,19 +197,21 @@ export function loadHost(
   if (state["free"] === undefined) return;
   const { host } = core;
   const { free, copies, loads, kept } = state as unknown as HostState; // written by hostState
+  const nodes = [...core.tree.walk()];
   for (const band of core.chain.bands)
     if (host.pools.sizes[band.index]! > 0)
       host.pools.setFreeList(band.index, expandHost(free[band.plan.name] ?? []));
-  for (const load of loads) host.loads.set(load.load, readLoad(core, load, false));
-  for (const { copy, kind, load, kept: record } of copies) {
+  for (const load of loads) host.loads.set(load.load, readLoad(core, load, nodes, false));
+  for (const { copy, kind, load, kept: record, parts } of copies) {
     const use = uses.get(copy);
     const signal = use?.kind === "copy" ? use : null;
     const made = {
       name: copy,
       kind,
       signal,
-      ...(load === null ? {} : { load: readLoad(core, load, true) }),
+      ...(load === null ? {} : { load: readLoad(core, load, nodes, true) }),
       ...(record === null ? {} : { kept: readKept(core, record) }),
+      ...(parts === null ? {} : { parts: parts.map((part) => readPart(core, part, nodes)) }),
     };
     host.copies.set(copy, made as OpenCopy); // each kind with what it was written with
   }
@@ -154,7 +219,48 @@ export function loadHost(
   host.touch();
 }
 
-function readLoad(core: KvCore, state: LoadState, isSubmitted: boolean): Load {
+function readPart(core: KvCore, part: PartState, nodes: readonly TreeNode[]): BackupPart {
+  const host = core.chain.bands.map(({ plan }) => {
+    const list = part.host[plan.name];
+    return list === undefined ? null : expandHost(list);
+  });
+  const lock = part.lock && readLock(core, part.lock, nodes);
+  return { node: nodes[part.node] ?? core.tree.root, host, lock };
+}
+
+/** Takes a lock again as it was. */
+function readLock(core: KvCore, lock: LockState, nodes: readonly TreeNode[]): PathLock {
+  const node = nodes[lock.node] ?? core.tree.root;
+  const windowFrom = core.tree.orders.map(() => node.to);
+  for (const { name, band } of core.tree.windows) windowFrom[band] = lock.windows[name]!;
+  return core.tree.locks.restore({ node, windowFrom });
+}
+
+function readPath(
+  core: KvCore,
+  { parts, sources, lock }: NonNullable<LoadState["path"]>,
+  nodes: readonly TreeNode[],
+): LoadPath {
+  const nodeOf = (index: number): TreeNode => nodes[index] ?? core.tree.root;
+  for (const index of sources) core.tree.addHostLocks(nodeOf(index), 1);
+  return {
+    parts: parts.map(({ node, full, windows, state }) => ({
+      node: nodeOf(node),
+      isFull: full,
+      windows: core.chain.bands.map(({ plan }) => windows.includes(plan.name)),
+      hasState: state,
+    })),
+    sources: sources.map((index) => nodeOf(index)),
+    lock: readLock(core, lock, nodes),
+  };
+}
+
+function readLoad(
+  core: KvCore,
+  state: LoadState,
+  nodes: readonly TreeNode[],
+  isSubmitted: boolean,
+): Load {
   const pages = fromBands(core, state.windows);
   const bound = state.bound === null ? null : fromBands(core, state.bound);
   const load: Load = {
@@ -167,11 +273,13 @@ function readLoad(core: KvCore, state: LoadState, isSubmitted: boolean): Load {
     isBound: state.bound !== null,
     isSubmitted,
     row: state.row && readRow(core, state.row),
+    path: state.path && readPath(core, state.path, nodes),
   };
   const { virtual, slots } = core.chain;
-  for (const id of load.ids) {
+  const positions = load.path === null ? [] : positionsOf(load.path, core.config.pageSize);
+  for (const [index, id] of load.ids.entries()) {
     virtual.loading.set(id, load);
-    if (load.row === null) virtual.share(id, 0);
+    if (load.row === null) virtual.share(id, positions[index] ?? 0);
   }
   for (const slot of load.slots) slots?.loading.set(slot, load);
   return load;

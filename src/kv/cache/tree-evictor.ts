@@ -15,15 +15,15 @@ export interface Victim {
 export class TreeEvictor implements Evictor {
   readonly #tree: PrefixTree;
   readonly #isJoint: boolean;
-  readonly #free: (victim: Victim) => boolean;
+  readonly #free: (victim: Victim) => number;
   /** Nodes removed so far. */
   nodes = 0;
 
   /**
    * @param isJoint - leaves and windows go from one list
-   * @param free - frees an entry; true where its node is gone
+   * @param free - frees an entry; returns the nodes that are gone
    */
-  constructor(tree: PrefixTree, isJoint: boolean, free: (victim: Victim) => boolean) {
+  constructor(tree: PrefixTree, isJoint: boolean, free: (victim: Victim) => number) {
     this.#tree = tree;
     this.#isJoint = isJoint;
     this.#free = free;
@@ -59,7 +59,7 @@ export class TreeEvictor implements Evictor {
         oldest = { node, slot };
     }
     if (oldest === null) return false;
-    if (this.#free(oldest)) this.nodes += 1;
+    this.nodes += this.#free(oldest);
     return true;
   }
 

@@ -19,6 +19,8 @@ export function stateDonate(core: KvCore, args: KvArgs["state.donate"]): Answer<
     return { err: invalid("nothing_tracked", { req }) };
   const node = ownNodeAt(core, request, len);
   if (node === null) return { err: invalid("no_node_at_len", { req }) };
+  const blocked = core.takeBlocked();
+  if (blocked !== null) return { err: blocked };
   if (node.slot !== 0) return { ok: { slot: null, replacement: null } };
   const demand = chain.bands.map((member) => (member === band ? 1 : 0));
   const plan = chain.price(demand);

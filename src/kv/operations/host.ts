@@ -1,7 +1,9 @@
 // host.*: loads from the host, ends of copies, eviction of host copies.
 import type { Answer, KvArgs, OperationError } from "../../base/operations.js";
 import { invalid, type KvCore } from "../core.js";
+import { endParts, lackingOnHost, takeParts } from "../cache/host-backups.js";
 import type { Load } from "../cache/host-cache.js";
+import { evictHost, takeHostPages } from "../cache/host-eviction.js";
 import {
   bindWindow,
   enterRow,
@@ -12,8 +14,26 @@ import {
   settleLoad,
   submitCopyIn,
 } from "../cache/host-loads.js";
-import { demandOf, reopen } from "../cache/host-requests.js";
+import { bindPath, lackingOf, publishPath, releasePath, takePath } from "../cache/host-paths.js";
+import { demandOf, isBeingReceived, reopen, submitCopyOut } from "../cache/host-requests.js";
 import type { Request } from "../requests.js";
+
+/** Copies what a path has on the device and not on the host, parents first. @internal */
+export function hostBackup(core: KvCore, args: KvArgs["host.backup"]): Answer<"host.backup"> {
+  const { host, tree } = core;
+  const { copy, key, len } = args;
+  const end = tree.reach(key, len);
+  if (end === null) return { err: invalid("no_node_at_len") };
+  const { need, places } = lackingOnHost(core, key, len);
+  if (host.isCopyName(copy) || isBeingReceived(core, places)) return { err: invalid("name_state") };
+  const pages = takeHostPages(core, need, [end]);
+  if ("code" in pages) return { err: pages };
+  const parts = takeParts(core, key, len, pages);
+  const signal = submitCopyOut(core, copy, places);
+  host.copies.set(copy, { kind: "backup", name: copy, signal, parts });
+  host.touch();
+  return { ok: { host: host.pools.listed(pages) } };
+}
 
 /** Ends a copy to the host; one that failed gives its host pages back. @internal */
 export function hostBackupDone(
@@ -22,13 +42,22 @@ export function hostBackupDone(
 ): Answer<"host.backup_done"> {
   const { host, chain } = core;
   const copy = host.copies.get(args.copy);
-  if (copy?.kind !== "retract") return { err: invalid("name_state") };
+  if (copy?.kind !== "retract" && copy?.kind !== "backup") return { err: invalid("name_state") };
   host.copies.delete(args.copy);
   if (copy.signal !== null) chain.ledger.endCopy(copy.signal);
-  if (args.outcome === "ok") host.kept.set(args.copy, copy.kept);
+  const isDone = args.outcome === "ok";
+  if (copy.kind === "backup") endParts(core, copy.parts, isDone);
+  else if (isDone) host.kept.set(args.copy, copy.kept);
   else host.pools.give(copy.kept.host);
   host.touch();
   return { ok: {} };
+}
+
+/** Evicts host copies until so many host pages are free. @internal */
+export function hostEvict(core: KvCore, args: KvArgs["host.evict"]): Answer<"host.evict"> {
+  const evicted = evictHost(core, core.chain.vector(args.demand));
+  if ("code" in evicted) return { err: evicted };
+  return { ok: { freed: core.host.pools.listed(evicted.pages), nodes: evicted.nodes } };
 }
 
 /** Takes and fixes the device pages of a load. @internal */
@@ -37,14 +66,19 @@ export function hostLoadReserve(
   args: KvArgs["host.load_reserve"],
 ): Answer<"host.load_reserve"> {
   const { chain, host } = core;
-  const broken = core.takeBlocked();
-  if (broken !== null) return { err: broken };
+  const open = core.launchOpen();
+  if (open !== null) return { err: open };
+  const { key, len = 0 } = args;
+  const demand = key === undefined ? chain.vector(args.demand ?? {}) : lackingOf(core, key, len);
+  if ("code" in demand) return { err: demand };
+  const blocked = core.takeBlocked();
+  if (blocked !== null) return { err: blocked };
   if (host.loads.has(args.load)) return { err: invalid("name_state") };
-  const demand = chain.vector(args.demand ?? {});
   const plan = chain.price(demand);
   if (!("step" in plan)) return { err: plan };
   const taken = chain.take(demand, plan, "host_load");
-  const load = reserveLoad(core, args.load, taken);
+  const path = key === undefined ? null : takePath(core, key, len);
+  const load = reserveLoad(core, args.load, taken, path);
   host.loads.set(args.load, load);
   host.touch();
   return { ok: { pages: core.lists.take(), step: taken.step, ...core.ended() } };
@@ -57,6 +91,13 @@ export function hostLoadBind(
 ): Answer<"host.load_bind"> {
   const { host } = core;
   const load = host.loads.get(args.load);
+  if (load !== undefined && load.path !== null) {
+    if (load.isBound) return { err: invalid("name_state") };
+    bindPath(core, load, load.path);
+    load.isBound = true;
+    host.touch();
+    return { ok: { bound: core.lists.take() } };
+  }
   const size = core.config.pageSize;
   const request = args.req === undefined ? undefined : core.requests.find(args.req);
   if (args.req !== undefined && request === undefined)
@@ -114,6 +155,11 @@ function bindToRow(core: KvCore, load: Load, request: Request): void {
   }
 }
 
+/** Whether ids name all that a load reserved; of a load by key only window pages need a bind. */
+function isNamed({ isBound, path, windows }: Load): boolean {
+  return isBound || (path !== null && windows.every((pages) => pages.length === 0));
+}
+
 /** Starts the copy of a load; its pages carry it from now on, and no reservation is left. @internal */
 export function hostLoadSubmit(
   core: KvCore,
@@ -121,7 +167,8 @@ export function hostLoadSubmit(
 ): Answer<"host.load_submit"> {
   const { host } = core;
   const load = host.loads.get(args.load);
-  if (load?.isBound !== true || host.isCopyName(args.copy)) return { err: invalid("name_state") };
+  if (load === undefined || !isNamed(load) || host.isCopyName(args.copy))
+    return { err: invalid("name_state") };
   host.loads.delete(args.load);
   const signal = submitCopyIn(core, args.copy, load);
   host.copies.set(args.copy, { kind: "load", name: args.copy, signal, load });
@@ -165,9 +212,14 @@ export function hostLoadCancel(
   const load = core.host.loads.get(args.load);
   if (load === undefined) return { err: invalid("name_state") };
   core.host.loads.delete(args.load);
-  releaseLoad(core, load);
+  giveUp(core, load);
   core.host.touch();
   return { ok: core.freed() };
+}
+
+function giveUp(core: KvCore, load: Load): void {
+  releaseLoad(core, load);
+  if (load.path !== null) releasePath(core, load.path);
 }
 
 /** Ends the copy of a load or of a restored request. @internal */
@@ -179,12 +231,17 @@ export function hostLoadDone(
   const open = core.launchOpen();
   if (open !== null) return { err: open };
   const copy = host.copies.get(args.copy);
-  if (copy === undefined || copy.kind === "retract") return { err: invalid("name_state") };
+  if (copy?.kind !== "load" && copy?.kind !== "restore") return { err: invalid("name_state") };
   host.copies.delete(args.copy);
   if (copy.signal !== null) chain.ledger.endCopy(copy.signal);
   const isLoaded = args.outcome === "ok";
-  if (isLoaded) settleLoad(core, copy.load);
-  else releaseLoad(core, copy.load);
+  const { load } = copy;
+  if (!isLoaded) giveUp(core, load);
+  else if (load.path === null) settleLoad(core, load);
+  else {
+    publishPath(core, load, load.path);
+    releasePath(core, load.path);
+  }
   if (copy.kind === "restore") {
     // What was read is no longer needed; what could not be read may be tried again.
     if (isLoaded) host.pools.give(copy.kept.host);

@@ -122,6 +122,8 @@ function leaks(core: KvCore, band: Band): IdleViolation[] {
   for (const id of core.group?.bands[band.index] ?? []) held.add(id);
   const ids = band.plan.kind === "state" ? core.chain.slots : core.chain.virtual;
   for (const id of ids?.loading.keys() ?? []) held.add(id);
+  for (const { windows } of core.host.openLoads())
+    for (const { id } of windows[band.index]!) held.add(id);
   const violations: IdleViolation[] = [];
   for (const [page, virtual] of band.p2v.entries()) {
     if (virtual === 0 || held.has(virtual)) continue;

@@ -2,6 +2,7 @@
 import type { Answer, KvArgs, OperationError } from "../../base/operations.js";
 import { reclaim } from "../admission/reclaim.js";
 import { TreeEvictor, type Victim } from "../cache/tree-evictor.js";
+import { dropAllHost } from "../cache/host-eviction.js";
 import { KvCore } from "../core.js";
 import { loadState, stateOf } from "../state-io.js";
 import { freeLeaf, freeState, freeWindow } from "./tree-frees.js";
@@ -27,11 +28,12 @@ export function evictorOf(core: KvCore): TreeEvictor {
   return new TreeEvictor(tree, isJoint, (victim) => free(core, victim));
 }
 
-function free(core: KvCore, { node, slot }: Victim): boolean {
+/** Returns the nodes that are gone. */
+function free(core: KvCore, { node, slot }: Victim): number {
   if (slot.kind === "full") return freeLeaf(core, node);
   if (slot.kind === "window") freeWindow(core, node, slot);
   else freeState(core, node);
-  return false;
+  return 0;
 }
 
 /** Evicts until a demand fits; null, or the refusal, with nothing evicted. @internal */
@@ -90,15 +92,15 @@ export function contentsDiscard(core: KvCore): Answer<"contents.discard"> {
   const holders = holdersOf(core);
   if (holders.length > 0) return { err: { code: "refused_busy", holders } };
   evictAll(core);
-  for (const node of [...core.tree.walk()].reverse()) core.tree.remove(node); // host copies only
+  dropAllHost(core);
   return { ok: { freed: core.freed().freed } };
 }
 
-/** Names of all that is open and counts on contents: requests, lock holders, copies, transfers. */
-function holdersOf(core: KvCore): readonly string[] {
-  const { requests, tree, chain, net } = core;
-  const copies = chain.ledger.copies.map(({ name }) => name);
-  return [
-    ...new Set([...requests.open.keys(), ...tree.locks.holders, ...copies, ...net.open.keys()]),
-  ];
+/** Names of all that is open and counts on contents: requests, lock holders, copies, loads, transfers. */
+function holdersOf({ requests, tree, host, net }: KvCore): readonly string[] {
+  const holders = [requests.open, host.copies, host.loads, net.open].map((open) => [
+    ...open.keys(),
+  ]);
+  const [rows = [], ...others] = holders;
+  return [...new Set([...rows, ...tree.locks.holders, ...others.flat()])];
 }

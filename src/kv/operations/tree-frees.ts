@@ -1,4 +1,5 @@
 // Frees of what the prefix tree holds: entries of one slot, and whole leaves. All of them are logical frees.
+import { dropPath } from "../cache/host-eviction.js";
 import type { TreeSlot } from "../cache/tree-slot.js";
 import type { TreeNode } from "../cache/tree-node.js";
 import type { KvCore } from "../core.js";
@@ -17,8 +18,9 @@ export function freeState(core: KvCore, node: TreeNode): void {
   core.freeSlot(slot);
 }
 
-/** Frees all that a device leaf holds there. A node with a host copy stays, on the host only. True if it is gone. @internal */
-export function freeLeaf(core: KvCore, node: TreeNode): boolean {
+/** Frees all that a device leaf holds there. A node with a host copy stays, on the host only. Returns the nodes that are
+ * gone. @internal */
+export function freeLeaf(core: KvCore, node: TreeNode): number {
   const { chain, tree } = core;
   const pages = node.pages ?? [];
   for (const virtual of pages) {
@@ -30,7 +32,5 @@ export function freeLeaf(core: KvCore, node: TreeNode): boolean {
   for (const slot of tree.windows) tree.setWindow(node, slot, false, chain.steps.clock);
   if (node.slot !== 0) freeState(core, node);
   tree.detach(node);
-  if (node.hasHost) return false;
-  tree.remove(node);
-  return true;
+  return node.host[tree.full.band] === null ? dropPath(core, node) : 0;
 }

@@ -2,6 +2,7 @@
 // its own pages are freed or serve a window that the node lacks.
 import type { Key, OperationError, TreeCounts } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
+import { reservedPage } from "../cache/host-loads.js";
 import { KeyReader } from "../cache/tree-key.js";
 import type { TreeNode } from "../cache/tree-node.js";
 import { invalid, type KvCore } from "../core.js";
@@ -28,7 +29,8 @@ export function brokenInsert(
     !isOnPath(core, request, key, len)
   )
     return invalid("no_node_at_len", { req });
-  return null;
+  // Nothing has arrived yet in pages that a load reserved.
+  return reservedPage(core, request, 0, pages) === null ? null : invalid("name_state", { req });
 }
 
 /** Whether a key keeps to the path of the row's protected part, as far as it reaches. */
