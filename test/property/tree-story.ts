@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { expand } from "../../src/base/extents.js";
 import type {
   Answer,
+  BootOk,
   Demand,
   DirectConfig,
   Extents,
@@ -13,6 +14,7 @@ import type {
 } from "../../src/base/operations.js";
 import { Prng } from "../../src/base/prng.js";
 import type { BandState, State } from "../../src/base/state.js";
+import { ModelDevice } from "../../src/device/model.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { type Layout, layoutConfig } from "../../src/workload/layouts.js";
 import { type ModelNode, type ModelRow, tokensOf, TreeModel } from "./tree-model.js";
@@ -43,6 +45,7 @@ export function storyConfig(layout: Layout, pageSize: number, seed: number): Dir
 export class Story {
   readonly config: DirectConfig;
   readonly storage: KVStorage;
+  readonly device = new ModelDevice({ verify: "touched" }); // follows the bytes
   readonly model: TreeModel;
   readonly counts: Counts;
   readonly boot: State;
@@ -79,6 +82,8 @@ export class Story {
     this.clock += 1;
     const digest = this.storage.takeDigest();
     const where = `${String(this.transcript.length)} ${JSON.stringify(operation)}`;
+    if (operation.op === "boot") this.device.open(this.config, answer.ok as BootOk);
+    expect(this.device.apply(operation, answer)?.message ?? null, where).toBeNull();
     this.transcript.push(`${where} => ${JSON.stringify(answer)}`);
     this.count(answer.err === undefined ? operation.op : `${operation.op} refused`);
     if (
@@ -807,6 +812,7 @@ export class Story {
       });
     this.play({ op: "chain.flush", args: {} });
     this.play({ op: "chain.flush", args: {} });
+    expect(this.device.verifyAll()?.message ?? null).toBeNull();
     const state = this.storage.state();
     expect(state.tree).toEqual([]);
     expect(state.ledger).toEqual([]);
