@@ -6,7 +6,7 @@ import type { ReadInputs } from "../workload/json-file.js";
 import { readInputs } from "../workload/read-inputs.js";
 import { loadScenarios, scenarioWorkload } from "../workload/scenario.js";
 import { seededWorkload, WEIGHT_NAMES } from "../workload/seeded.js";
-import type { Workload } from "../workload/workload.js";
+import type { Workload, WorkloadGroup } from "../workload/workload.js";
 import { mayRepeat, oneOf, seedRange, wholeNumber } from "./flags.js";
 import type { SeedRange } from "./flags.js";
 import { inPackage } from "./place.js";
@@ -52,7 +52,7 @@ export async function selectWorkloads(
   flags: SelectionFlags,
   command: Command,
   signal: AbortSignal,
-): Promise<Iterable<Workload>> {
+): Promise<Iterable<Workload | WorkloadGroup>> {
   refuseMixture(command);
   if (flags.workload !== undefined) return servingWorkloads(flags, signal);
   if (flags.scenario !== undefined) {

@@ -17,9 +17,10 @@ import {
   withSwitches,
 } from "../workload/serving-features.js";
 import type { ServingSwitches } from "../workload/serving-features.js";
+import { servingPair } from "../workload/serving-pair.js";
 import { SERVING_DEFAULTS, servingWorkload } from "../workload/serving.js";
 import type { ServingOptions } from "../workload/serving.js";
-import type { Workload } from "../workload/workload.js";
+import type { Workload, WorkloadGroup } from "../workload/workload.js";
 import { bareName, configurationNamed } from "./configuration.js";
 import { numberList, oneOf, wholeNumber, wordList } from "./flags.js";
 
@@ -38,6 +39,7 @@ export interface ServingFlags {
   readonly prefixSharing?: boolean;
   readonly hostCache?: true | number; // pages of every band
   readonly checkpoint?: CheckpointConfig;
+  readonly pair?: boolean;
 }
 
 /** Flags that say nothing without a workload, by the names under which they are read. @internal */
@@ -47,6 +49,7 @@ export const WORKLOAD_FLAGS = [
   ["prefixSharing", "--prefix-sharing"],
   ["hostCache", "--host-cache"],
   ["checkpoint", "--checkpoint"],
+  ["pair", "--pair"],
 ] as const;
 
 /** Adds the flags of a serving workload. @internal */
@@ -82,6 +85,10 @@ export function addServingFlags(command: Command): Command {
       "--checkpoint <strategy>",
       `how the tree keeps state: ${CHECKPOINT_STRATEGIES.join(", ")}; :TOKENS behind it sets the grid`,
       checkpointPolicy,
+    )
+    .option(
+      "--pair",
+      "two runs: one computes prompts and sends them, the other receives and decodes",
     );
 }
 
@@ -89,7 +96,7 @@ export function addServingFlags(command: Command): Command {
 export async function servingWorkloads(
   flags: ServingFlags,
   signal: AbortSignal,
-): Promise<Iterable<Workload>> {
+): Promise<Iterable<Workload | WorkloadGroup>> {
   const limit = limitOf(flags);
   const switches = switchesOf(flags);
   const inputs = await readInputs([flags.config ?? DEFAULT_SERVING], signal);
@@ -97,8 +104,9 @@ export async function servingWorkloads(
   const chosen = configurations(flags, inputs).map((choice) => switched(choice, switches));
   if (flags.checkpoint !== undefined && !chosen.some(({ config }) => hasState(config)))
     throw new UsageError("--checkpoint: none of the layouts has state");
+  const workload = flags.pair === true ? servingPair : servingWorkload;
   return chosen.map((choice) =>
-    servingWorkload({
+    workload({
       trace,
       ...choice,
       ...(limit === undefined ? {} : { limit }),

@@ -1,31 +1,22 @@
 // Runs workloads on an implementation and writes what it was asked and what it answered. A generator sees each answer
 // before it gives the next operation, so operations go one by one.
-import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
-import { CandidateError, UsageError } from "../base/errors.js";
-import type {
-  Answer,
-  DigestDepth,
-  DirectConfig,
-  Operation,
-  RunConfig,
-} from "../base/operations.js";
-import { deriveConfig, isModelConfig } from "../kv/build.js";
-import { answerProblemOf } from "../trace/check.js";
-import { bandsOf, missingComponents } from "../trace/digest-rules.js";
+import { UsageError } from "../base/errors.js";
+import type { Answer, DigestDepth } from "../base/operations.js";
 import { producerBlock } from "../trace/header.js";
-import { runWords } from "../trace/run-words.js";
-import type { RunWords } from "../trace/run-words.js";
+import { Spool } from "../trace/writer-spool.js";
 import type { TraceWriter } from "../trace/writer.js";
-import type { Workload } from "../workload/workload.js";
-import { Candidate, givesDepth } from "./candidate.js";
+import { groupOf } from "../workload/workload.js";
+import type { Workload, WorkloadGroup } from "../workload/workload.js";
+import { Candidate } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import type { RecordResult } from "./outcome.js";
+import { RunRecording } from "./record-run.js";
 
 /** @public */
 export interface RecordOptions extends ToolControl {
-  readonly workloads: Iterable<Workload>;
+  readonly workloads: Iterable<Workload | WorkloadGroup>;
   readonly start: StartAdapter;
   readonly writer: TraceWriter; // left open; the caller commits or aborts
   readonly created?: string | null;
@@ -53,25 +44,22 @@ export async function record(options: RecordOptions): Promise<RecordResult> {
 
 class Recording {
   readonly #options: RecordOptions;
-  readonly #candidate: Candidate;
+  readonly #candidates: Candidate[]; // the first one serves all that run alone
   readonly #pulse: Pulse;
   readonly #counters = new Map<string, number>();
-  #depth: DigestDepth | null = null; // of the run at hand
-  #words: RunWords | null = null; // likewise
-  #hasComponents = false; // its boot was not refused
   #refusals = 0;
   #states = 0;
   #failure: RecordResult["failure"] = null;
 
   constructor(options: RecordOptions) {
     this.#options = options;
-    this.#candidate = new Candidate(options.start);
+    this.#candidates = [new Candidate(options.start)];
     this.#pulse = new Pulse(options);
   }
 
   async run(): Promise<RecordResult> {
     const { workloads, writer, created, note } = this.#options;
-    const { info } = await this.#candidate.ready(); // one that cannot be started leaves no file
+    const { info } = await this.#candidate(0).ready(); // one that cannot be started leaves no file
     // The answers are the implementation's. Without a commit nothing is known that its sources could differ from.
     const dirty = info.revision === null ? null : info.dirty;
     writer.header(producerBlock(info.name, info.version, info.revision, dirty), {
@@ -79,9 +67,10 @@ class Recording {
       note: note ?? null,
     });
     for (const workload of workloads) {
-      await this.#record(workload);
-      this.#pulse.runs += 1;
-      for (const [name, count] of Object.entries(workload.counters ?? {})) {
+      const group = groupOf(workload);
+      await this.#record(group);
+      this.#pulse.runs += group.runs.length;
+      for (const [name, count] of Object.entries(group.counters ?? {})) {
         this.#counters.set(name, (this.#counters.get(name) ?? 0) + count);
       }
       if (this.#failure !== null || writer.closed) break;
@@ -99,132 +88,60 @@ class Recording {
   }
 
   async dispose(): Promise<void> {
-    await this.#candidate.dispose();
+    for (const candidate of this.#candidates) await candidate.dispose();
   }
 
-  async #record(workload: Workload): Promise<void> {
-    const { writer, digestDepth } = this.#options;
-    const { run, config, source } = workload;
-    this.#pulse.run = run;
-    const adapter = await this.#candidate.ready();
-    const depth = this.#depthOf(adapter, digestDepth);
-    this.#depth = depth;
-    await this.#candidate.open({ run, domain: "kv", config, digestDepth: depth });
-    const derived = derivedOf(config);
-    this.#words = runWords("kv", config, derived.derived);
-    writer.run({ ...{ run, domain: "kv", config, source, digest_depth: depth }, ...derived });
-    const count = await this.#operations(workload, adapter);
-    if (count === null) return;
-    const { digest, failure } = await this.#candidate.close();
-    const isLacking = depth !== null && this.#hasComponents && digest === null;
-    const fault = failure ?? (isLacking ? NO_END_DIGEST : null);
-    if (fault !== null) this.#fail(run, Math.max(0, count - 1), "after", fault);
-    else writer.end(run, count, depth === null ? null : digest);
+  #candidate(index: number): Candidate {
+    const candidate = this.#candidates[index] ?? new Candidate(this.#options.start);
+    this.#candidates[index] = candidate;
+    return candidate;
   }
 
-  // The number of operations, null when the implementation broke.
-  async #operations(workload: Workload, adapter: Adapter): Promise<number | null> {
-    const { writer, intentFirst } = this.#options;
-    this.#hasComponents = false;
-    let n = 0;
+  /** Records a group: its first run straight into the trace, the others beside it until their turn comes. */
+  async #record(group: WorkloadGroup): Promise<void> {
+    const { writer } = this.#options;
+    const spools = new Map<RunRecording, Spool>();
+    const recordings: RunRecording[] = [];
+    try {
+      for (const [index, run] of group.runs.entries()) {
+        const spool = index === 0 ? null : new Spool();
+        const to = spool?.writer ?? writer;
+        const candidate = this.#candidate(index);
+        const recording = new RunRecording(run, candidate, to, this.#options, this.#pulse);
+        recordings.push(recording);
+        if (spool !== null) spools.set(recording, spool);
+        await recording.open();
+      }
+      await this.#operations(group, recordings);
+      for (const recording of recordings) {
+        if (recording.operations === 0 && recording.failure === null) continue; // another was refused at boot
+        if (recording.failure === null) await recording.close();
+        this.#refusals += recording.refusals;
+        this.#states += recording.states;
+        spools.get(recording)?.appendTo(writer);
+        this.#failure = recording.failure;
+        if (this.#failure !== null) break; // the file ends inside the run that broke
+      }
+    } finally {
+      for (const spool of spools.values()) spool.dispose();
+    }
+  }
+
+  async #operations(group: WorkloadGroup, recordings: readonly RunRecording[]): Promise<void> {
     let answer: Answer | null = null;
     for (;;) {
-      const step = workload.next(answer);
-      if (step === null || writer.closed) return n;
-      if ("mark" in step) {
-        writer.mark(n, step.mark);
-        answer = null;
+      const next = group.next(answer);
+      const recording = next === null ? undefined : recordings[next.run];
+      if (next === null || recording === undefined || this.#options.writer.closed) return;
+      answer = null;
+      if ("mark" in next.step) {
+        recording.mark(next.step.mark);
         continue;
       }
-      if (intentFirst === true) {
-        writer.call(n, step.operation);
-        writer.flush();
-      }
-      const { answers, failure } = await adapter.apply([step.operation]);
-      const given = answers[0];
-      const fault = failure ?? this.#brokenPromise(step.operation, given);
-      if (given === undefined || fault !== null) {
-        this.#fail(workload.run, n, "at", fault ?? NO_ANSWER);
-        return null;
-      }
-      this.#write(workload.run, n, step.operation, given);
-      if (this.#isStateDue(n)) await this.#writeState(n, adapter);
-      answer = given;
-      n += 1;
+      answer = await recording.apply(next.step.operation);
+      // Nothing can be asked of a run that broke or was refused at boot.
+      if (answer === null || recording.isRefused) return;
       if (this.#pulse.count(1)) await this.#pulse.breathe();
-      // nothing can be asked of a run that was refused at boot
-      if (step.operation.op === "boot" && given.err !== undefined) return n;
     }
   }
-
-  #write(run: string, n: number, operation: Operation, answer: Answer): void {
-    if (answer.err?.code === "unsupported") {
-      const what = `does not answer ${operation.op} (operation ${n} of run ${run})`;
-      throw new CandidateError("candidate_handshake", `the implementation ${what}`);
-    }
-    if (answer.err !== undefined) this.#refusals += 1;
-    // digests that were not asked for have no depth
-    const told =
-      this.#depth === null && answer.digest !== undefined ? answerWithout(answer) : answer;
-    this.#options.writer.op(n, operation, told);
-  }
-
-  // What a reader of the trace would refuse, so that no recording holds it. An implementation that gives digests gives
-  // all of them at boot: without one of them nobody could read the others.
-  #brokenPromise({ op }: Operation, answer: Answer | undefined): AdapterFailure | null {
-    if (answer === undefined) return null;
-    if (this.#options.checksAnswers === true) {
-      const problem = answerProblemOf(op, answer, this.#words);
-      if (problem !== null) return broken(`the answer at ${problem.path}: ${problem.message}`);
-    }
-    if (op !== "boot" || answer.ok === undefined) return null;
-    this.#hasComponents = true;
-    if (this.#depth === null) return null;
-    const missing = missingComponents(bandsOf(answer.ok as object), answer.digest);
-    if (missing.length === 0) return null;
-    const what = `operation 0 lists no digest of ${missing.join(", ")}`;
-    return broken(`${what}, though digests of depth ${this.#depth} were asked for`);
-  }
-
-  #isStateDue(n: number): boolean {
-    const every = this.#options.stateEvery;
-    return every !== undefined && (n + 1) % every === 0;
-  }
-
-  async #writeState(n: number, adapter: Adapter): Promise<void> {
-    const state = await adapter.state();
-    if (state === null) {
-      throw new UsageError("--state: this implementation gives no full state; leave the flag out");
-    }
-    this.#options.writer.state(n, state);
-    this.#states += 1;
-  }
-
-  #depthOf(adapter: Adapter, wanted: DigestDepth | null): DigestDepth | null {
-    if (wanted === null || givesDepth(adapter.info.digest, wanted)) return wanted;
-    return adapter.info.digest;
-  }
-
-  #fail(run: string, n: number, place: "at" | "after", failure: AdapterFailure): void {
-    this.#pulse.throwIfInterrupted();
-    this.#failure = { run, n, place, failure };
-  }
 }
-
-/** The direct form that a model form comes to; nothing where it is direct already or boot will refuse it. */
-function derivedOf(config: RunConfig): { readonly derived?: DirectConfig } {
-  if (!isModelConfig(config)) return {};
-  const derived = deriveConfig(config);
-  return "refusal" in derived ? {} : { derived: derived.derived };
-}
-
-function answerWithout({ digest: _digest, ...bare }: Answer): Answer {
-  return bare;
-}
-
-function broken(message: string): AdapterFailure {
-  return { kind: "protocol", message };
-}
-
-const NO_ANSWER = broken("gave no answer");
-const NO_END_DIGEST = broken("gave no digest at the end of a run with digests");

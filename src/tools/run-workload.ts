@@ -1,7 +1,9 @@
 // Runs a workload without writing a trace: does the implementation keep its promises, and what did the workload count?
+import type { Adapter } from "../adapter/adapter.js";
 import { CandidateError } from "../base/errors.js";
-import type { Answer, DigestDepth } from "../base/operations.js";
-import type { Workload } from "../workload/workload.js";
+import type { Answer, DigestDepth, Operation } from "../base/operations.js";
+import { groupOf } from "../workload/workload.js";
+import type { Workload, WorkloadGroup, WorkloadRun } from "../workload/workload.js";
 import { Candidate, givesDepth } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { LawChecker } from "./laws.js";
@@ -14,26 +16,31 @@ const DEPTH: DigestDepth = "layout";
 
 /** @public */
 export interface RunWorkloadsOptions extends ToolControl {
-  readonly workloads: Iterable<Workload>;
+  readonly workloads: Iterable<Workload | WorkloadGroup>;
   readonly start: StartAdapter;
 }
 
 /** Runs each workload to its end. @public */
 export async function runWorkloads(options: RunWorkloadsOptions): Promise<RunResult> {
-  const candidate = new Candidate(options.start);
+  const candidates: Candidate[] = [];
   const pulse = new Pulse(options);
   const results: ScenarioResult[] = [];
   const counters = new Map<string, number>();
   try {
     for (const workload of options.workloads) {
-      results.push(await runOne(workload, candidate, pulse));
-      pulse.runs += 1;
-      for (const [name, count] of Object.entries(workload.counters ?? {})) {
+      const group = groupOf(workload);
+      while (candidates.length < group.runs.length) candidates.push(new Candidate(options.start));
+      const runs = group.runs.map((run, index) => new JudgedRun(run, candidates[index]!, pulse)); // one a run
+      for (const run of runs) await run.open();
+      await runGroup(group, runs, pulse);
+      for (const run of runs) results.push(await run.close());
+      pulse.runs += runs.length;
+      for (const [name, count] of Object.entries(group.counters ?? {})) {
         counters.set(name, (counters.get(name) ?? 0) + count);
       }
     }
   } finally {
-    await candidate.dispose();
+    for (const candidate of candidates) await candidate.dispose();
   }
   const isFailed = results.some(({ verdict }) => verdict === "failed");
   const sums = Object.fromEntries(counters);
@@ -45,58 +52,97 @@ export async function runWorkloads(options: RunWorkloadsOptions): Promise<RunRes
   };
 }
 
-async function runOne(
-  workload: Workload,
-  candidate: Candidate,
+/** Stops where one run of the group ends early: the others would wait for it. */
+async function runGroup(
+  group: WorkloadGroup,
+  runs: readonly JudgedRun[],
   pulse: Pulse,
-): Promise<ScenarioResult> {
-  const { run, config } = workload;
-  pulse.run = run;
-  const before = pulse.operations;
-  const adapter = await candidate.ready();
-  const digestDepth = givesDepth(adapter.info.digest, DEPTH) ? DEPTH : null;
-  await candidate.open({ run, domain: "kv", config, digestDepth });
-  const laws = new LawChecker();
+): Promise<void> {
   let answer: Answer | null = null;
-  let last: { n: number; op: string } = { n: 0, op: "boot" };
-  const failed = (message: string): ScenarioResult => ({
-    ...{ name: run, config: null, file: null, verdict: "failed" },
-    ...{ n: last.n, op: last.op, message, operations: pulse.operations - before },
-  });
-  for (let n = 0; ;) {
-    const step = workload.next(answer);
-    if (step === null) break;
+  for (let next = group.next(answer); next !== null; next = group.next(answer)) {
     answer = null;
-    if ("mark" in step) continue;
-    last = { n, op: step.operation.op };
-    const { answers, failure } = await adapter.apply([step.operation]);
+    if ("mark" in next.step) continue;
+    const run = runs[next.run];
+    if (run === undefined) return;
+    answer = await run.apply(next.step.operation);
     const isDue = pulse.count(1);
-    answer = answers[0] ?? null;
-    if (answer === null || failure !== null) {
-      pulse.throwIfInterrupted();
-      await candidate.dispose();
-      return failed(failure === null ? "gave no answer" : `${failure.kind}: ${failure.message}`);
-    }
-    if (answer.err?.code === "unsupported") {
-      const what = `${adapter.info.name} does not answer ${last.op} (operation ${n} of ${run})`;
-      throw new CandidateError("candidate_handshake", what);
-    }
-    if (last.op === "boot" && answer.err !== undefined) {
-      const { code, rule } = answer.err;
-      const why = rule === undefined ? code : `${code}, ${rule}`;
-      await candidate.dispose();
-      return {
-        ...failed(`boot is refused (${why}): nothing can be asked of this run`),
-        verdict: "invalid",
-      };
-    }
-    const law = laws.check(step.operation, answer);
-    if (law !== null) return failed(law.message);
-    n += 1;
+    if (answer === null) return;
     if (isDue) await pulse.breathe();
   }
-  const { failure } = await candidate.close();
-  if (failure !== null) return failed(`${failure.kind}: ${failure.message}`);
-  const passed = { n: null, op: null, message: null, operations: pulse.operations - before };
-  return { name: run, config: null, file: null, verdict: "passed", ...passed };
+}
+
+/** One run with the laws that its answers must keep. */
+class JudgedRun {
+  readonly #run: WorkloadRun;
+  readonly #candidate: Candidate;
+  readonly #pulse: Pulse;
+  readonly #laws = new LawChecker();
+  #adapter: Adapter | null = null; // until it is open
+  #operations = 0;
+  #last = { n: 0, op: "boot" };
+  #result: ScenarioResult | null = null; // it ended early
+
+  constructor(run: WorkloadRun, candidate: Candidate, pulse: Pulse) {
+    this.#run = run;
+    this.#candidate = candidate;
+    this.#pulse = pulse;
+  }
+
+  async open(): Promise<void> {
+    const { run, config } = this.#run;
+    this.#pulse.run = run;
+    const { info } = await this.#candidate.ready();
+    const digestDepth = givesDepth(info.digest, DEPTH) ? DEPTH : null;
+    this.#adapter = await this.#candidate.open({ run, domain: "kv", config, digestDepth });
+  }
+
+  /** The answer to one operation, null where the run ends with it. */
+  async apply(operation: Operation): Promise<Answer | null> {
+    const adapter = this.#adapter;
+    if (adapter === null) return null;
+    this.#last = { n: this.#operations, op: operation.op };
+    const { answers, failure } = await adapter.apply([operation]);
+    this.#operations += 1;
+    const answer = answers[0] ?? null;
+    if (answer === null || failure !== null) {
+      this.#pulse.throwIfInterrupted();
+      return this.#end(failure === null ? "gave no answer" : `${failure.kind}: ${failure.message}`);
+    }
+    const { n, op } = this.#last;
+    if (answer.err?.code === "unsupported") {
+      const what = `${adapter.info.name} does not answer ${op} (operation ${n} of ${this.#run.run})`;
+      throw new CandidateError("candidate_handshake", what);
+    }
+    if (op === "boot" && answer.err !== undefined) {
+      const { code, rule } = answer.err;
+      const why = rule === undefined ? code : `${code}, ${rule}`;
+      const message = `boot is refused (${why}): nothing can be asked of this run`;
+      return this.#end(message, "invalid");
+    }
+    const law = this.#laws.check(operation, answer);
+    return law === null ? answer : this.#end(law.message);
+  }
+
+  /** What the run came to. One that broke is given up, its implementation with it. */
+  async close(): Promise<ScenarioResult> {
+    if (this.#result !== null) {
+      await this.#candidate.dispose();
+      return this.#result;
+    }
+    const { failure } = await this.#candidate.close();
+    if (failure === null)
+      return this.#resultOf({ verdict: "passed", n: null, op: null, message: null });
+    const message = `${failure.kind}: ${failure.message}`;
+    return this.#resultOf({ verdict: "failed", ...this.#last, message });
+  }
+
+  #end(message: string, verdict: "failed" | "invalid" = "failed"): null {
+    this.#result = this.#resultOf({ verdict, ...this.#last, message });
+    return null;
+  }
+
+  #resultOf(outcome: Pick<ScenarioResult, "verdict" | "n" | "op" | "message">): ScenarioResult {
+    const { run: name } = this.#run;
+    return { name, config: null, file: null, ...outcome, operations: this.#operations };
+  }
 }

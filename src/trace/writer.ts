@@ -1,4 +1,5 @@
 // Writes a trace: canonical lines in batches, beside the final name, renamed when complete.
+import { closeSync, openSync, readSync } from "node:fs";
 import { InternalError } from "../base/errors.js";
 import type { Answer, Operation } from "../base/operations.js";
 import type { State } from "../base/state.js";
@@ -47,6 +48,8 @@ export interface TraceWriter {
   end(run: string, ops: number, digest: string | null): void;
   /** A parsed line, re-ordered into canonical key order. */
   line(line: TraceLine): void;
+  /** The lines of a file that another writer made, as they are. */
+  append(file: string): void;
   /** Hands everything so far to the system. */
   flush(): void;
   /** Finishes the file and gives it its name. Throws `EnvironmentError` (`output_unwritable`). */
@@ -60,6 +63,7 @@ export interface TraceWriter {
   abort(): void;
 }
 
+const NEWLINE = 10;
 const TEXT_LENGTH = 32 * 1024; // encoded piecewise: joining long texts costs more than writing them
 const BATCH_BYTES = 256 * 1024;
 const BATCH_MIN = 64 * 1024;
@@ -143,6 +147,21 @@ class SinkTraceWriter implements TraceWriter {
     this.#put(canonicalLine(line));
   }
 
+  append(file: string): void {
+    this.flush();
+    const chunk = Buffer.allocUnsafe(this.#batch.length);
+    const descriptor = openSync(file, "r");
+    try {
+      for (let count = read(descriptor, chunk); count > 0; count = read(descriptor, chunk)) {
+        const bytes = chunk.subarray(0, count);
+        for (const byte of bytes) if (byte === NEWLINE) this.lines += 1;
+        this.#write(bytes);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
   flush(): void {
     this.#encode();
     this.#write(this.#batch.subarray(0, this.#batched));
@@ -204,6 +223,10 @@ class SinkTraceWriter implements TraceWriter {
       throw error;
     }
   }
+}
+
+function read(descriptor: number, chunk: Buffer): number {
+  return readSync(descriptor, chunk, 0, chunk.length, null);
 }
 
 function hasKeys(value: object): boolean {

@@ -10,17 +10,18 @@ import type { Script } from "./serving-script.js";
 import { ServingContext } from "./serving-script.js";
 import { acceptedJobs, COUNTERS, servingFigures, servingParts } from "./serving.js";
 import type { ServingOptions } from "./serving.js";
-import type { PairSide, WorkloadPair, WorkloadRun, WorkloadStep } from "./workload.js";
+import type { GroupStep, WorkloadGroup, WorkloadRun } from "./workload.js";
 
 /** The two runs of a pair; the same trace, configuration and answers give the same operations. @public */
-export function servingPair(options: ServingOptions): WorkloadPair {
+export function servingPair(options: ServingOptions): WorkloadGroup {
   return new ServingPair(options);
 }
 
-const SENDER: PairSide = 0;
-const RECEIVER: PairSide = 1;
+type PairSide = 0 | 1; // index of the run
+const SENDER = 0;
+const RECEIVER = 1;
 
-class ServingPair implements WorkloadPair {
+class ServingPair implements WorkloadGroup {
   readonly runs: readonly [WorkloadRun, WorkloadRun];
   readonly #link: TransferLink;
   readonly #contexts: readonly [ServingContext, ServingContext];
@@ -64,7 +65,7 @@ class ServingPair implements WorkloadPair {
     return sums;
   }
 
-  next(answer: Answer | null): { readonly side: PairSide; readonly step: WorkloadStep } | null {
+  next(answer: Answer | null): GroupStep | null {
     let given = answer ?? {};
     this.#notice(given);
     for (;;) {
@@ -72,7 +73,7 @@ class ServingPair implements WorkloadPair {
       const { done, value } = this.#scripts[side].next(given);
       given = {};
       if (done === true) this.#hasEnded[side] = true;
-      else if (value !== null) return { side, step: { operation: value } };
+      else if (value !== null) return { run: side, step: { operation: value } };
       this.#link.isClosed = this.#hasEnded[RECEIVER];
       if (this.#hasEnded[SENDER] && this.#hasEnded[RECEIVER]) return null;
       this.#turn(side);

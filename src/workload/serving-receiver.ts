@@ -18,7 +18,7 @@ export class ReceiverPeer implements Peer {
   readonly isPrefill = false;
   readonly #parts: Omit<SchedulerParts, "peer">;
   readonly #link: TransferLink;
-  readonly #forwardNames = new NameSource("p"); // prebuilt
+  readonly #forwardNames = new NameSource("fp"); // prebuilt
   readonly #publishDue = new Map<Exchange, number>(); // step
   #arrived: Job[] = [];
 

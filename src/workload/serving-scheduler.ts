@@ -36,6 +36,7 @@ export interface SchedulerParts {
   readonly peer: Peer | null;
 }
 
+const STALLED_TURNS = 64; // that a launch waits at most
 const BACKUP_OF_INSERTS = 2; // one insert of so many is followed by a backup
 const BACKUP_OF_FINISHES = 4;
 
@@ -309,7 +310,7 @@ export class Scheduler {
       const entry = { req: job.name, from: job.computed, to: job.allocated };
       return track === null ? entry : { ...entry, track };
     });
-    yield { op: "forward.launch", args: { step, batch, mode } };
+    yield* this.#send({ op: "forward.launch", args: { step, batch, mode } });
     yield { op: "forward.record", args: { step, writes: "known" } };
     const entries = jobs.map((job, index): InFlightEntry => {
       // The chunk that ends a prompt gives the first token.
@@ -322,6 +323,17 @@ export class Scheduler {
       return { job, attempt: job.attempt, tokens, to: job.computed, tracked: kept };
     });
     return { step, isPrefill: mode === "extend", entries };
+  }
+
+  /** Launches; behind a transfer that stalls it waits for that one's end, turn by turn. */
+  *#send(launch: KvOperation): Script {
+    for (let turns = 0; turns < STALLED_TURNS; turns++) {
+      const answer = yield launch;
+      if (answer.err?.code !== "deadline" || this.#peer === null) return;
+      this.#context.count("stalled_launches");
+      yield null;
+      yield* this.#peer.turn();
+    }
   }
 
   /**

@@ -34,22 +34,40 @@ export interface Workload {
   readonly counters?: Readonly<Record<string, number>>;
 }
 
-/** Which run of a pair; the runs stand in the trace in this order. @public */
-export type PairSide = 0 | 1;
-
 /** What a run is called and how it is configured. @public */
 export type WorkloadRun = Pick<Workload, "run" | "config" | "source">;
 
 /**
- * Two runs side by side that exchange something, each on an implementation of its own: one generator that says which of
- * them is asked next. @public
+ * Runs side by side that exchange something, each on an implementation of its own: one generator that says which of them
+ * is asked next. @public
  */
-export interface WorkloadPair {
-  readonly runs: readonly [WorkloadRun, WorkloadRun];
+export interface WorkloadGroup {
+  readonly runs: readonly WorkloadRun[]; // in the order in which they stand in a trace
   /**
-   * The next step and the run it is for, or null at the end. `answer` is the answer to the operation yielded before, null
-   * at the start and after a mark. The first operation of each run is `boot`.
+   * The next step and the index of the run it is for, or null at the end. `answer` is the answer to the operation yielded
+   * before, null at the start and after a mark. The first operation of each run is `boot`.
    */
-  next(answer: Answer | null): { readonly side: PairSide; readonly step: WorkloadStep } | null;
-  readonly counters?: Readonly<Record<string, number>>; // of both
+  next(answer: Answer | null): GroupStep | null;
+  readonly counters?: Readonly<Record<string, number>>; // of all runs together
+}
+
+/** @public */
+export interface GroupStep {
+  readonly run: number; // index
+  readonly step: WorkloadStep;
+}
+
+/** A single workload as a group of one. @internal */
+export function groupOf(workload: Workload | WorkloadGroup): WorkloadGroup {
+  if ("runs" in workload) return workload;
+  return {
+    runs: [workload],
+    next(answer: Answer | null): GroupStep | null {
+      const step = workload.next(answer);
+      return step === null ? null : { run: 0, step };
+    },
+    get counters(): Readonly<Record<string, number>> {
+      return workload.counters ?? {};
+    },
+  };
 }

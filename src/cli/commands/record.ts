@@ -45,7 +45,9 @@ A workload serves requests one batch after another. --prefix-sharing lets them s
 tree is asked at admission, takes finished chunks and gives its oldest entries when a take is
 refused. --checkpoint says how it keeps state (layouts with state, extra_buffer where nothing is
 said): at a request's end (no_buffer, without overlap) or on a grid of 256 tokens, or of TOKENS.
---host-cache copies prefixes and requests that give way to the host and brings them back.
+--host-cache copies prefixes and requests that give way to the host and brings them back. --pair
+records two runs, each on an implementation of its own: one computes the prompts and sends them,
+the other takes places for them and decodes; a transfer ends in both at the same time.
 
 Examples:
   unified-trace record --out base.jsonl
@@ -56,6 +58,7 @@ Examples:
     --config serving/tight --prefix-sharing --host-cache --checkpoint extra_buffer --out real.jsonl.gz
   unified-trace record --workload synthetic --prefix-sharing --host-cache 4096 \
     --checkpoint extra_buffer_lazy:512 --layouts full+window+state --out lazy.jsonl
+  unified-trace record --workload synthetic:5 --requests 200 --pair --out pair.jsonl
   unified-trace record --workload synthetic --out - | head -3
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
 
