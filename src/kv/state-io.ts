@@ -43,6 +43,7 @@ interface ForwardsExtra {
     readonly bands: readonly Extents[];
     readonly reserved: readonly Extents[];
   } | null;
+  readonly tree_uses: number; // operations that used the tree
   readonly told_estimates: boolean;
 }
 
@@ -78,6 +79,7 @@ export function stateOf(core: KvCore): State {
       bands: core.group.bands.map((ids) => toExtents(ids)),
       reserved: core.group.reserved.map((pages) => toExtents(pages)),
     },
+    tree_uses: core.tree.uses,
     told_estimates: core.hasToldEstimates,
   };
   const rows: Record<string, RowState> = {};
@@ -182,6 +184,7 @@ export function loadState(core: KvCore, state: State): number {
     for (const id of core.group?.bands[band.index] ?? []) band.letGo(id, 0);
   for (const { band, id } of core.deferred.pages) band.letGo(id, 0);
   loadNet(core, state.net as unknown as NetState, uses); // what netState wrote
+  core.tree.uses = extra.tree_uses;
   core.hasToldEstimates = extra.told_estimates;
   loadTree(core, state.tree);
   loadHost(core, state.host, uses);

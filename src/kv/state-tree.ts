@@ -12,7 +12,7 @@ import type { KvCore } from "./core.js";
 interface SlotState {
   readonly pages: Extents; // virtual ids; of state the slot id; empty where the slot is not there
   readonly locks: number;
-  readonly used: number; // number of the operation that used it last
+  readonly used: number; // number of its last use: operations that used the tree, counted from 1
   readonly host: Extents; // host pages, empty without a copy
 }
 /** Where a lock's part of each window begins, in tokens. */

@@ -184,7 +184,6 @@ class LawRun {
     if (this.#twin !== null) {
       const { storage, until } = this.#twin;
       const again = storage.apply(operation);
-      storage.apply({ op: "check.idle", args: {} });
       const where = this.#where("from a state");
       expect(JSON.stringify(again), where).toBe(JSON.stringify(answer));
       expect(storage.endDigest(), where).toBe(this.#storage.endDigest());

@@ -128,7 +128,7 @@ export function publishPath(core: KvCore, load: Load, path: LoadPath): void {
   for (const part of filled(core, load, path)) {
     const { node, isFull, ids } = part;
     const isTaken = !isFull || !node.isOnDevice;
-    if (isFull && isTaken) tree.attach(node, [...ids], chain.steps.clock);
+    if (isFull && isTaken) tree.attach(node, [...ids], tree.useOf(chain.steps.clock));
     for (const slot of tree.windows)
       if (part.windows[slot.band]!) publishWindow(core, load, part, slot, isTaken);
     if (!isTaken) for (const id of ids) freeOwnId(core, id);
@@ -147,7 +147,7 @@ function publishWindow(
   const band = core.chain.bands[slot.band]!; // a slot's band
   const windows = loaded[slot.band]!;
   if (isTaken && windows.every(({ id }) => id > 0)) {
-    core.tree.setWindow(node, slot, true, core.chain.steps.clock);
+    core.tree.setWindow(node, slot, true, core.tree.useOf(core.chain.steps.clock));
     return;
   }
   for (const { page, id } of windows) {
@@ -160,5 +160,5 @@ function publishState(core: KvCore, { slots }: Load, node: TreeNode): void {
   const [slot] = slots;
   if (slot === undefined) return;
   if (node.slot !== 0) core.freeSlot(slot);
-  else core.tree.setState(node, slot, core.chain.steps.clock);
+  else core.tree.setState(node, slot, core.tree.useOf(core.chain.steps.clock));
 }

@@ -28,6 +28,8 @@ export class PrefixTree implements Component {
   /** Called after a node was cut in two; host pages are cut already. */
   onSplit: (upper: TreeNode, lower: TreeNode) => void = () => undefined;
   nodes = 0; // the root is not counted
+  uses = 0; // operations that used the tree so far
+  #usedAt = -1; // number of the last of them
   version = 0;
 
   constructor(shape: TreeShape) {
@@ -51,6 +53,18 @@ export class PrefixTree implements Component {
     this.held = shape.plans.map(() => 0);
     this.evictable = shape.plans.map(() => 0);
     this.locks = new LockTable(this);
+  }
+
+  /**
+   * The number of the use under way, for every `use` below. Only operations that use the tree count, so that questions
+   * and refusals in between change no later digest. @param operation - number of the operation under way
+   */
+  useOf(operation: number): number {
+    if (operation !== this.#usedAt) {
+      this.#usedAt = operation;
+      this.uses += 1;
+    }
+    return this.uses;
   }
 
   /** Units of one slot that a node holds on the device. */
@@ -109,7 +123,7 @@ export class PrefixTree implements Component {
   }
 
   /** Makes a node below `parent`, on no device yet. `key` is its own part, whole pages. */
-  grow(parent: TreeNode, key: readonly KeyPiece[], tokens: number, clock: number): TreeNode {
+  grow(parent: TreeNode, key: readonly KeyPiece[], tokens: number, use: number): TreeNode {
     const node = new TreeNode({
       bands: this.slots.length,
       key,
@@ -117,7 +131,7 @@ export class PrefixTree implements Component {
       to: parent.to + tokens,
       pageHashes: hashPages(key, this.pageTokens, parent.pathHash),
       parent,
-      made: clock,
+      made: use,
     });
     parent.children.set(textOf(new KeyReader(key).slice(this.pageTokens)), node);
     this.nodes += 1;
@@ -126,10 +140,10 @@ export class PrefixTree implements Component {
   }
 
   /** Puts a node on the device under these virtual ids, one a page. Its parent is there. */
-  attach(node: TreeNode, pages: number[], clock: number): void {
+  attach(node: TreeNode, pages: number[], use: number): void {
     this.#change(node, () => (node.pages = pages));
     if (this.digesting) addPageCells(this.cells, node, TREE_FIELD.page, pages);
-    this.#enter(node, this.full, clock);
+    this.#enter(node, this.full, use);
   }
   /** Takes a node off the device; its windows and its state are gone already. */
   detach(node: TreeNode): void {
@@ -139,18 +153,18 @@ export class PrefixTree implements Component {
     this.#change(node, () => (node.pages = null));
   }
   /** Says that a window's pages are bound to the node's ids, or no longer. */
-  setWindow(node: TreeNode, slot: TreeSlot, isBound: boolean, clock: number): void {
+  setWindow(node: TreeNode, slot: TreeSlot, isBound: boolean, use: number): void {
     if (node.windows[slot.band] === isBound) return;
     if (!isBound) this.orders[slot.band]!.remove(node);
     this.#change(node, () => (node.windows[slot.band] = isBound));
-    if (isBound) this.#enter(node, slot, clock);
+    if (isBound) this.#enter(node, slot, use);
   }
   /** Gives the node a state slot, 0 takes it away. */
-  setState(node: TreeNode, id: number, clock: number): void {
+  setState(node: TreeNode, id: number, use: number): void {
     if (this.state === null || node.slot === id) return;
     if (node.slot !== 0) this.orders[this.state.band]!.remove(node);
     this.#change(node, () => (node.slot = id));
-    if (id !== 0) this.#enter(node, this.state, clock);
+    if (id !== 0) this.#enter(node, this.state, use);
   }
   /** Notes the finished host copy of one band, null takes it away. */
   setHost(node: TreeNode, band: number, pages: readonly number[] | null): void {
@@ -180,9 +194,9 @@ export class PrefixTree implements Component {
     node.parent = null;
   }
 
-  /** Makes the operation `clock` the last use of the path to `end`: of full all of it, of a window its last
+  /** Makes `use` the last one of the path to `end`: of full all of it, of a window its last
    * `window + page` tokens, of state the end. */
-  touch(end: TreeNode, clock: number): void {
+  touch(end: TreeNode, use: number): void {
     for (let node = end; !node.isRoot; node = node.parent!) {
       for (const slot of this.slots) {
         const reach = slot.kind === "window" ? slot.window + this.pageTokens : 0;
@@ -190,7 +204,7 @@ export class PrefixTree implements Component {
           slot.kind === "full" || (slot.kind === "state" ? node === end : node.to > end.to - reach);
         if (!isReached || this.unitsOf(node, slot) === 0) continue;
         this.orders[slot.band]!.remove(node);
-        this.#enter(node, slot, clock);
+        this.#enter(node, slot, use);
       }
     }
   }
@@ -234,8 +248,8 @@ export class PrefixTree implements Component {
     return sum;
   }
 
-  #enter(node: TreeNode, slot: TreeSlot, clock: number): void {
-    if (node.used[slot.band] !== clock) this.#change(node, () => (node.used[slot.band] = clock));
+  #enter(node: TreeNode, slot: TreeSlot, use: number): void {
+    if (node.used[slot.band] !== use) this.#change(node, () => (node.used[slot.band] = use));
     this.orders[slot.band]!.add(node);
   }
 

@@ -10,13 +10,13 @@ export class TreeNode {
   readonly pageHashes: number[]; // by page: hash of the whole path up to its end; digests name pages and nodes by it
   parent: TreeNode | null;
   readonly children = new Map<string, TreeNode>(); // by the text of the child's first page
-  readonly made: number; // number of the operation that made it; both halves of a split keep it
+  readonly made: number; // number of the use that made it; both halves of a split keep it
   /** Virtual ids, one a page; null where the node is not on the device. On the device its parent is too. */
   pages: number[] | null = null;
   readonly windows: boolean[]; // [bands] whether the window's pages are bound to `pages`; false for other bands
   slot = 0; // state slot id, 0 = none; the state at `to`
   readonly locks: number[]; // [bands] lock counts
-  readonly used: number[]; // [bands] number of the operation that used this slot last
+  readonly used: number[]; // [bands] number of the last use of this slot
   /** [bands] Host pages, one a page, for the state band one; null = no host copy, or one not finished. */
   readonly host: (readonly number[] | null)[];
   hostLocks = 0; // holders of its host copies

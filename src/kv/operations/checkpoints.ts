@@ -57,7 +57,7 @@ function ownNodeAt(core: KvCore, request: Request, len: number): TreeNode | null
 
 function giveState(core: KvCore, node: TreeNode, slot: number): void {
   core.chain.slots?.share(slot, 0);
-  core.tree.setState(node, slot, core.chain.steps.clock);
+  core.tree.setState(node, slot, core.tree.useOf(core.chain.steps.clock));
 }
 
 /** How far a finish inserts, and the state that it may give to the node there; slot 0 = none. @internal */

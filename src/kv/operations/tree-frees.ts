@@ -8,13 +8,13 @@ import type { KvCore } from "../core.js";
 export function freeWindow(core: KvCore, node: TreeNode, slot: TreeSlot): void {
   const band = core.chain.bands[slot.band]!; // a slot's band
   for (const virtual of node.pages ?? []) core.freeBandPage(band, virtual);
-  core.tree.setWindow(node, slot, false, core.chain.steps.clock);
+  core.tree.setWindow(node, slot, false, core.tree.uses);
 }
 
 /** Frees a node's state. @internal */
 export function freeState(core: KvCore, node: TreeNode): void {
   const slot = node.slot;
-  core.tree.setState(node, 0, core.chain.steps.clock);
+  core.tree.setState(node, 0, core.tree.uses);
   core.freeSlot(slot);
 }
 
@@ -29,7 +29,7 @@ export function freeLeaf(core: KvCore, node: TreeNode): number {
     core.freeBandPage(chain.owner, virtual);
     core.retireVirtual(virtual);
   }
-  for (const slot of tree.windows) tree.setWindow(node, slot, false, chain.steps.clock);
+  for (const slot of tree.windows) tree.setWindow(node, slot, false, tree.uses);
   if (node.slot !== 0) freeState(core, node);
   tree.detach(node);
   return node.host[tree.full.band] === null ? dropPath(core, node) : 0;

@@ -63,7 +63,7 @@ export function insertRow(
       requests.setCursor(request, band, Math.max(to, request.cursors[band]!));
     tree.locks.setOwn(request.name, end);
   }
-  tree.touch(end, chain.steps.clock);
+  tree.touch(end, tree.useOf(chain.steps.clock));
   return { counts: insert.counts(), end };
 }
 
@@ -115,7 +115,12 @@ class Insert {
     const { tree, chain } = this.#core;
     let node = parent;
     for (const [from, end] of this.#runs(parent.to, to, (index) => this.#windowsAt(index))) {
-      node = tree.grow(node, this.#reader.slice(end - from), end - from, chain.steps.clock);
+      node = tree.grow(
+        node,
+        this.#reader.slice(end - from),
+        end - from,
+        tree.useOf(chain.steps.clock),
+      );
       this.#reader.skip(end - from);
       this.#adopt(node);
     }
@@ -158,9 +163,9 @@ class Insert {
         if ((mask & (1 << at)) === 0 && this.#core.isWindowBound(band, virtual))
           this.#core.freeBandPage(band, virtual);
     }
-    tree.attach(node, pages, chain.steps.clock);
+    tree.attach(node, pages, tree.useOf(chain.steps.clock));
     for (const [at, slot] of tree.windows.entries())
-      tree.setWindow(node, slot, (mask & (1 << at)) !== 0, chain.steps.clock);
+      tree.setWindow(node, slot, (mask & (1 << at)) !== 0, tree.useOf(chain.steps.clock));
     this.#newPages += pages.length;
   }
 
@@ -183,7 +188,8 @@ class Insert {
       this.#duplicates += 1;
     }
     for (const [place, slot] of tree.windows.entries())
-      if ((mask & (1 << place)) !== 0) tree.setWindow(node, slot, true, chain.steps.clock);
+      if ((mask & (1 << place)) !== 0)
+        tree.setWindow(node, slot, true, tree.useOf(chain.steps.clock));
   }
 
   /** Windows of the row at one page, a bit each in the tree's order. */

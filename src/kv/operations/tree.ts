@@ -16,7 +16,7 @@ export function treeMatch(core: KvCore, args: KvArgs["tree.match"]): Answer<"tre
     return { err: invalid("row_in_use", { req: request.name }) };
   const { len, end: found, slots, host } = searchTree(tree, args.key);
   const end = found.to === len ? found : tree.split(found, len);
-  tree.touch(end, core.chain.steps.clock);
+  tree.touch(end, tree.useOf(core.chain.steps.clock));
   if (request !== null) takeMatch(core, request, end);
   return { ok: { len, slots: named(tree, slots), host: named(tree, host) } };
 }
