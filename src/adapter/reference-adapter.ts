@@ -1,11 +1,6 @@
 // `reference`: the second, independent allocator of this checkout, in this process and without a device.
 import { CandidateError, InternalError } from "../base/errors.js";
-import type {
-  Answer,
-  DigestDepth,
-  KvOperation,
-  Operation,
-} from "../base/operations.js";
+import type { Answer, DigestDepth, KvOperation, Operation } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import { Reference, REFERENCE_OPERATIONS } from "../reference/reference.js";
 import type { Adapter, AdapterInfo, ApplyResult, RunOpening } from "./adapter.js";

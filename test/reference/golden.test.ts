@@ -1,7 +1,6 @@
 // The golden traces, replayed line for line on the second allocator: every ok, err and fx.
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { KvOperation } from "../../src/base/operations.js";
 import { Reference } from "../../src/reference/reference.js";
 import { describeUnless } from "../skip-aloud.js";
 
