@@ -26,6 +26,23 @@ export function bootWorld(config: DirectConfig, arenaBytes: number = config.aren
     marked: [],
     requests: new Map(),
     group: null,
+    deferred: [],
+    copies: [],
+    loads: [],
+    transfers: [],
+    transferCount: 0,
+    closedTransfers: [],
+    saved: new Map(),
+    hostFree: Object.fromEntries(
+      bands.map(({ name }) => [name, range(0, config.host?.[name] ?? 0)]),
+    ),
+    tree: [],
+    nodeCount: 0,
+    locks: [],
+    clock: 0,
+    stages: null,
+    ended: [],
+    hostNeeds: null,
     fx: [],
   };
 }

@@ -4,7 +4,7 @@ import type { DigestDepth } from "../base/operations.js";
 import { FIXED_COMPONENTS } from "../base/operations.js";
 import { sharedFences } from "./fences.js";
 import { openForward } from "./forwards.js";
-import { unretired } from "./signals.js";
+import { keepersOf, unretired } from "./signals.js";
 import {
   type Band,
   hasOverlap,
@@ -19,13 +19,14 @@ import {
 export function componentDigests(world: World, depth: DigestDepth): Map<string, string> {
   const isFull = depth !== "light";
   const digests = new Map<string, string>();
-  for (const band of world.bands) digests.set(band.name, bandDigest(band, isFull));
+  for (const band of world.bands) digests.set(band.name, bandDigest(world, band, isFull));
   for (const name of FIXED_COMPONENTS) {
     const sum = new LaneSum();
     if (name === "chain") addChain(sum, world, isFull);
     if (name === "forwards") addForwards(sum, world, isFull);
     if (name === "ledger") addLedger(sum, world, isFull);
     if (name === "rows") addRows(sum, world, isFull);
+    if (name === "net") addTransfers(sum, world, isFull);
     digests.set(name, hexOf(sum.a, sum.b));
   }
   return digests;
@@ -36,7 +37,7 @@ export function foldedDigest(world: World, depth: DigestDepth): string {
   return foldDigests(componentDigests(world, depth).values());
 }
 
-function bandDigest(band: Band, isFull: boolean): string {
+function bandDigest(world: World, band: Band, isFull: boolean): string {
   const sum = new LaneSum();
   sum.add(1, 0, band.low);
   sum.add(2, 0, band.high - band.low);
@@ -55,7 +56,8 @@ function bandDigest(band: Band, isFull: boolean): string {
       sum.add(0x120000 + hashName(key), index, page);
     });
   }
-  for (const { page, readers } of band.vacated) sum.add(19, page, hashName(readers.at(-1) ?? ""));
+  for (const page of band.vacated)
+    sum.add(19, page, hashName(keepersOf(world, band, page).at(-1) ?? ""));
   return hexOf(sum.a, sum.b);
 }
 
@@ -120,4 +122,20 @@ function addRow(sum: LaneSum, world: World, request: Request): void {
   world.bands.forEach((band, place) => {
     sum.add(64 + place, row, request.cursors[band.name] ?? 0);
   });
+}
+
+function addTransfers(sum: LaneSum, world: World, isFull: boolean): void {
+  if (world.transfers.length === 0) return;
+  sum.add(1, 0, world.transfers.length);
+  if (!isFull) return;
+  for (const transfer of world.transfers) {
+    const { serial } = transfer;
+    sum.add(16, serial, hashName(transfer.name));
+    sum.add(17, serial, transfer.isPublished ? 1 : 0);
+    sum.add(18, serial, transfer.writers.length);
+    sum.add(19, serial, transfer.epoch);
+    sum.add(20, serial, transfer.isStalled ? 1 : 0);
+    sum.add(21, serial, transfer.firstPage);
+    sum.add(22, serial, transfer.endPage);
+  }
 }

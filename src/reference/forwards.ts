@@ -2,10 +2,13 @@
 import type { ForwardEntry, KvArgs, KvOk } from "../base/operations.js";
 import { toExtents } from "../base/extents.js";
 import { append, type Lists, pageLists } from "./answers.js";
+import { fixedByLoads } from "./fixed.js";
 import { Faults, invalid } from "./refusal.js";
 import { placeOf } from "./rows.js";
-import { retireThrough } from "./signals.js";
+import { copiesOn, retireThrough, transfersOn, waitFor } from "./signals.js";
+import { hostWait } from "./take.js";
 import {
+  type Band,
   type Forward,
   hasOverlap,
   type Request,
@@ -48,8 +51,12 @@ export function launch(
   }
   const isPrebuilt = mode === "prebuilt";
   if (openForward(world) !== null) faults.add("launch_open");
+  if (world.forwards.some(({ name }) => name === step)) faults.add("name_state");
   faults.check();
   const { reads, writes } = usesOf(world, batch);
+  if (world.bands.some((band) => (reads[band.name] ?? []).some(isReserved(world, band))))
+    invalid("name_state");
+  if (!isPrebuilt) clearUses(world, reads, writes);
   world.forwards.push({
     name: step,
     isPrebuilt,
@@ -65,6 +72,29 @@ export function launch(
   world.marked = [];
   world.fx.push(["forward", step]);
   return { resets };
+}
+
+function isReserved(world: World, band: Band): (page: number) => boolean {
+  const fixed = fixedByLoads(world, band);
+  return (page) => fixed.includes(page);
+}
+
+// Waits what writes the pages that it reads, and all that uses the pages it writes: transfers on the host, then copies.
+function clearUses(world: World, reads: Lists, writes: Lists): void {
+  const transfers: string[] = [];
+  const copies: string[] = [];
+  for (const band of world.bands) {
+    for (const page of reads[band.name] ?? []) {
+      transfers.push(...transfersOn(world, band, page, ["receive"]));
+      copies.push(...copiesOn(world, band, page, ["in"]));
+    }
+    for (const page of writes[band.name] ?? []) {
+      transfers.push(...transfersOn(world, band, page));
+      copies.push(...copiesOn(world, band, page));
+    }
+  }
+  hostWait(world, transfers);
+  waitFor(world, copies);
 }
 
 // Rows [0, to) are read, [from, to) written, in every band; so are the main slot and the tracked one.

@@ -1,36 +1,98 @@
-// Frees: units leave their row or purpose at once; in an open group they stay bound until it ends.
-import type { FreedOk } from "../base/operations.js";
+// Frees: units leave their row or purpose at once. In an open group they stay bound until it ends, and while a transfer
+// uses their place until that is over. An owner's id goes back when the last of its bands has let go of it.
+import type { EndedTransfers, FreedOk } from "../base/operations.js";
 import { append, type Lists, pageLists } from "./answers.js";
 import { checkNow } from "./forwards.js";
 import { giveBack } from "./pages.js";
 import { invalid } from "./refusal.js";
-import { type Band, bandNamed, type FreedUnit, type World } from "./world.js";
+import { transfersOn } from "./signals.js";
+import { bandNamed, type FreedUnit, ownerOf, type World } from "./world.js";
 
-/** Frees units in this order, or lets them wait for the group's end. What the answer lists. @internal */
-export function freeUnits(world: World, units: readonly FreedUnit[]): Lists {
+/** What a free lists. @internal */
+export interface Freed {
+  readonly freed: Lists;
+  readonly deferred: Lists;
+}
+
+/** Frees units in this order, or lets them wait for the group's end. @internal */
+export function freeUnits(world: World, units: readonly FreedUnit[]): Freed {
   if (world.group !== null) {
     world.group.push(...units);
-    return {};
+    return { freed: {}, deferred: {} };
   }
+  return release(world, units);
+}
+
+function release(world: World, units: readonly FreedUnit[]): Freed {
   const freed: Lists = {};
-  for (const band of world.bands) {
-    const pages: number[] = [];
-    for (const { id } of units.filter((unit) => unit.band === band.name)) {
-      pages.push(unbind(band, id));
-      if (band.role !== "window") {
-        append(freed, band.role === "owner" ? "virtual" : "slots", id);
-        band.freeIds.push(id);
-      }
+  const deferred: Lists = {};
+  const pages: Lists = {};
+  for (const unit of units) {
+    const band = bandNamed(world, unit.band);
+    const page = unit.page ?? band.bindings.get(unit.id);
+    if (page === undefined) throw new Error(`${band.name} has nothing bound to ${unit.id}`);
+    if (transfersOn(world, band, page).length > 0) {
+      world.deferred.push(unit);
+      append(deferred, band.name, page);
+      continue;
     }
-    append(freed, band.name, ...pages);
-    giveBack(world, band, pages);
+    band.bindings.delete(unit.id);
+    band.reserved = band.reserved.filter((other) => other !== unit.page);
+    append(freed, band.name, page);
+    append(pages, band.name, page);
   }
-  return freed;
+  returnIds(world, units, freed, deferred);
+  for (const band of world.bands) giveBack(world, band, pages[band.name] ?? []);
+  return { freed, deferred };
+}
+
+// An id that its owner band freed, or whose last page was deferred, goes back once nothing is bound to it.
+function returnIds(world: World, units: readonly FreedUnit[], freed: Lists, deferred: Lists): void {
+  const owner = ownerOf(world);
+  for (const { band: name, id } of units) {
+    const band = bandNamed(world, name);
+    const list = band.role === "state" ? "slots" : "virtual";
+    const minted = band.role === "state" ? band : owner;
+    const isLaterUnit = band !== minted && units.some((u) => u.band === minted.name && u.id === id);
+    if (id === 0 || isLaterUnit || minted.freeIds.includes(id)) continue;
+    const isHeld = world.bands.some(
+      (other) => (other.role === "state") === (band.role === "state") && other.bindings.has(id),
+    );
+    if (!isHeld) {
+      minted.freeIds.push(id);
+      append(freed, list, id);
+    } else if (band === minted) {
+      append(deferred, list, id);
+    }
+  }
+}
+
+/** Frees what waited for transfers that are over. @internal */
+export function releaseDeferred(world: World): Lists {
+  const isBlocked = ({ band: name, id, page }: FreedUnit): boolean => {
+    const band = bandNamed(world, name);
+    return transfersOn(world, band, page ?? band.bindings.get(id) ?? 0).length > 0;
+  };
+  const units = world.deferred.filter((unit) => !isBlocked(unit));
+  world.deferred = world.deferred.filter(isBlocked);
+  return release(world, units).freed;
 }
 
 /** @internal */
-export function freedOk(world: World, freed: Lists): FreedOk {
-  return { freed: pageLists(world, freed) };
+export function freedOk(world: World, { freed, deferred }: Freed): FreedOk {
+  const isEmpty = Object.keys(deferred).length === 0;
+  return {
+    freed: pageLists(world, freed),
+    ...(isEmpty ? {} : { deferred: pageLists(world, deferred) }),
+  };
+}
+
+/** What the transfers that an operation ended by itself gave back; nothing where it ended none. @internal */
+export function endedPart(world: World): { ended?: EndedTransfers } {
+  const transfers = world.ended;
+  if (transfers.length === 0) return {};
+  world.ended = [];
+  return { ended: { transfers, freed: pageLists(world, releaseDeferred(world)) } };
 }
 
 /** @internal */
@@ -52,11 +114,4 @@ export function groupEnd(world: World): FreedOk {
 /** The page that an id is bound to in a band; 0: none. @internal */
 export function pageOf(world: World, band: string, id: number): number {
   return bandNamed(world, band).bindings.get(id) ?? 0;
-}
-
-function unbind(band: Band, id: number): number {
-  const page = band.bindings.get(id);
-  if (page === undefined) throw new Error(`${band.name} has nothing bound to ${id}`);
-  band.bindings.delete(id);
-  return page;
 }

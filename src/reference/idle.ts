@@ -13,13 +13,23 @@ export function checkIdle(world: World): KvOk["check.idle"] {
       if (!holders.includes(id)) violations.push({ check: "leak", band: band.name, page });
     }
   }
-  return { violations, skipped: false };
+  return { violations, skipped: world.deferred.length > 0 };
 }
 
 // Ids that a request or an open group holds, a band.
 function heldIds(world: World): Lists {
   const held: Lists = {};
-  for (const { band, id } of world.group ?? []) append(held, band, id);
+  for (const { band, id } of [...(world.group ?? []), ...world.deferred]) append(held, band, id);
+  for (const { virtual, parts } of world.loads) {
+    append(held, ownerOf(world).name, ...virtual);
+    for (const { band, slots } of parts) append(held, band, ...slots, ...virtual);
+  }
+  for (const node of world.tree) {
+    append(held, ownerOf(world).name, ...(node.ids ?? []));
+    for (const { name } of windowsOf(world)) append(held, name, ...(node.ids ?? []));
+    const band = stateBandOf(world);
+    if (band !== null && node.state !== null) append(held, band.name, node.state);
+  }
   const state = stateBandOf(world);
   for (const request of world.requests.values()) {
     request.virtual.forEach((id, page) => {

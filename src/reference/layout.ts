@@ -7,6 +7,7 @@
 import type { Demand, Step } from "../base/operations.js";
 import { occupiedWhenPacked } from "./packing.js";
 import { isTransparent } from "./pages.js";
+import { fencesOver } from "./signals.js";
 import { type Band, liveCount, pendingCount, type World } from "./world.js";
 
 /** Where a band would lie, `[low, high)` in pages; `side` where it grows. @internal */
@@ -26,34 +27,43 @@ export interface Plan {
 
 const STEPS: readonly Step[] = ["no_move", "flush_ends", "relayout"];
 
-/** The least step that serves the demand, or null. `fixed` tells pages that must stay. @internal */
+/** What a plan must respect: pages that stay, and whether it keeps out of bytes that a send still reads. @internal */
+export interface Limits {
+  readonly fixed: (band: Band) => readonly number[];
+  readonly avoidsSends: boolean;
+}
+
+/** The least of the steps that serves the demand, or null. @internal */
 export function leastPlan(
   world: World,
   demand: Demand,
-  fixed: FixedPages,
+  limits: Limits,
   steps: readonly Step[] = STEPS,
 ): Plan | null {
   for (const step of steps) {
-    const plan = planStep(world, demand, step, fixed);
+    const plan = planStep(world, demand, step, limits);
     if (plan !== null) return plan;
   }
   return null;
 }
 
-/** Pages of a band that this relief may not move. @internal */
-export type FixedPages = (band: Band) => readonly number[];
-
-/** @internal */
-export function planStep(world: World, demand: Demand, step: Step, fixed: FixedPages): Plan | null {
+function planStep(world: World, demand: Demand, step: Step, limits: Limits): Plan | null {
   const choices = world.bands.map((band) =>
-    choicesOf(world, band, demand[band.name] ?? 0, step, fixed(band)),
+    choicesOf(world, band, demand[band.name] ?? 0, step, limits.fixed(band)),
   );
-  const isAtRest = choices.every((list) => list.length === 1 && list[0]!.fresh === 0);
+  const isAtRest = choices.every((list) => list.every((choice) => choice.fresh === 0));
   for (const combination of combinations(choices)) {
     const places = step === "no_move" && isAtRest ? combination.map(atRest) : fit(combination);
-    if (places !== null) return { step, places };
+    if (places === null) continue;
+    if (!limits.avoidsSends || !places.some((place) => coversSend(world, place)))
+      return { step, places };
   }
   return null;
+}
+
+function coversSend(world: World, { band, low, high }: Place): boolean {
+  const readers = fencesOver(world, low * band.pageBytes, high * band.pageBytes);
+  return world.transfers.some(({ name }) => readers.includes(name));
 }
 
 // One way to serve a band's part. `need` pages are to be placed anywhere; otherwise the span is given.

@@ -2,12 +2,13 @@
 import type { MovePair } from "../base/effects.js";
 import { ascending, type Band, liveCount, livePages } from "./world.js";
 
-/** Pages from the base to the frontier once the end is packed around its fixed pages. @internal */
+/** Pages from the base to the frontier once the end is packed around what stays, live or vacated. @internal */
 export function occupiedWhenPacked(band: Band, fixed: readonly number[]): number {
   const distances = fixed.map((page) =>
     band.grow === "up" ? page - band.low + 1 : band.high - page,
   );
-  return Math.max(liveCount(band), ...distances);
+  const kept = band.vacated.filter((page) => fixed.includes(page));
+  return Math.max(liveCount(band) + kept.length, ...distances);
 }
 
 /**

@@ -1,6 +1,6 @@
 // What happens to single pages: freed, returned, parked, absorbed, handed out. Places only; who reads them is the
 // business of signals.
-import { fencePage, isOver } from "./signals.js";
+import { fencePage, isOver, keepersOf, usersOf } from "./signals.js";
 import { ascending, type Band, liveCount, livePages, pendingCount, type World } from "./world.js";
 
 /** A float without a live, pending or vacated page: its neighbours see through it. @internal */
@@ -16,7 +16,7 @@ export function isTransparent(band: Band): boolean {
 /** Pages given back: to the pending batch of the newest unprocessed forward, else to the tail of the holes. @internal */
 export function giveBack(world: World, band: Band, pages: readonly number[]): void {
   if (pages.length === 0) return;
-  const newest = world.forwards.filter((forward) => forward.isRecorded).at(-1);
+  const newest = world.forwards.findLast((forward) => forward.isRecorded);
   const last = band.pending.at(-1);
   if (newest === undefined) band.holes.push(...pages);
   else if (last?.key === newest.name) last.pages.push(...pages);
@@ -43,13 +43,9 @@ export function settlePending(band: Band, count: number): string[] {
 export function tidyUp(world: World): void {
   world.fences = world.fences.filter((fence) => !isOver(world, fence.reader));
   for (const band of world.bands) {
-    for (const use of band.vacated) {
-      use.readers = use.readers.filter((reader) => !isOver(world, reader));
-    }
-    band.holes.push(
-      ...band.vacated.filter((use) => use.readers.length === 0).map((use) => use.page),
-    );
-    band.vacated = band.vacated.filter((use) => use.readers.length > 0);
+    const isKept = (page: number): boolean => keepersOf(world, band, page).length > 0;
+    band.holes.push(...band.vacated.filter((page) => !isKept(page)));
+    band.vacated = band.vacated.filter(isKept);
     parkIfEmpty(world, band);
   }
 }
@@ -62,13 +58,11 @@ export function parkIfEmpty(world: World, band: Band): void {
   band.high = band.pages;
 }
 
-/** Holes and vacated pages leave the span; the bytes stay guarded by their readers. @internal */
+/** Holes and vacated pages leave the span; the bytes stay guarded by whoever uses them. @internal */
 export function leaveSpan(world: World, band: Band, pages: readonly number[]): void {
-  for (const use of band.vacated) {
-    if (pages.includes(use.page)) fencePage(world, band, use.page, use.readers);
-  }
+  for (const page of pages) fencePage(world, band, page, usersOf(world, band, page));
   band.holes = band.holes.filter((page) => !pages.includes(page));
-  band.vacated = band.vacated.filter((use) => !pages.includes(use.page));
+  band.vacated = band.vacated.filter((page) => !pages.includes(page));
 }
 
 /** Takes the holes at the frontier (of a float: at both edges) out of the span; returns how many. @internal */
@@ -92,21 +86,19 @@ export function absorbEdges(world: World, band: Band): number {
   return absorbed.length;
 }
 
-/** Whether two lists have a page in common. @internal */
-export function meet(left: readonly number[], right: readonly number[]): boolean {
-  return left.some((page) => right.includes(page));
-}
-
 /** The id that a live page is bound to; undefined for a reserved one. @internal */
 export function idAt(band: Band, page: number): number | undefined {
   for (const [id, place] of band.bindings) if (place === page) return id;
   return undefined;
 }
 
-/** Rebinds a page that moved. @internal */
-export function rebind(band: Band, from: number, to: number): void {
+/** Rebinds a page that moved; one without an id is followed where it waits for a group or a transfer. @internal */
+export function rebind(world: World, band: Band, from: number, to: number): void {
   const id = idAt(band, from);
   if (id !== undefined) band.bindings.set(id, to);
+  band.reserved = band.reserved.map((page) => (page === from ? to : page));
+  for (const unit of [...(world.group ?? []), ...world.deferred])
+    if (unit.band === band.name && unit.page === from) unit.page = to;
 }
 
 /** Checks that every page of the span is exactly one of live, hole, pending, vacated. @internal */
@@ -115,7 +107,7 @@ export function isConserved(band: Band): boolean {
     ...livePages(band),
     ...band.holes,
     ...band.pending.flatMap((batch) => batch.pages),
-    ...band.vacated.map((use) => use.page),
+    ...band.vacated,
   ].sort(ascending);
   return (
     all.length === band.high - band.low && all.every((page, index) => page === band.low + index)

@@ -3,13 +3,14 @@
 import type { Demand, FlushedBand, KvArgs, KvOk, PlanSpans } from "../base/operations.js";
 import { expand } from "../base/extents.js";
 import { append, type Lists, pageLists, sumOf } from "./answers.js";
+import { evictEverything } from "./evict.js";
 import { checkNow } from "./forwards.js";
 import type { Plan } from "./layout.js";
 import { parkIfEmpty } from "./pages.js";
 import { flushOpportunistic } from "./rearrange.js";
-import { Refusal } from "./refusal.js";
 import { placesOf, requestNamed } from "./rows.js";
 import { layOut, take } from "./take.js";
+import { fits, tryOut } from "./trial.js";
 import { tokenBandsOf, type World } from "./world.js";
 
 /** @internal */
@@ -42,16 +43,6 @@ function spansOf(world: World, plan: Plan): PlanSpans {
   return { spans, moves };
 }
 
-/** What a piece of work on a copy of the world gives; null where it is refused. @internal */
-export function tryOut<T>(world: World, work: (copy: World) => T): T | null {
-  try {
-    return work(structuredClone(world));
-  } catch (error) {
-    if (error instanceof Refusal) return null;
-    throw error;
-  }
-}
-
 /** @internal */
 export function askPlan(world: World, { demand }: KvArgs["ask.plan"]): KvOk["ask.plan"] {
   const answer = tryOut(world, (copy) => {
@@ -59,11 +50,6 @@ export function askPlan(world: World, { demand }: KvArgs["ask.plan"]): KvOk["ask
     return { step: plan.step, ...spansOf(copy, plan) };
   });
   return answer ?? { step: "none" };
-}
-
-/** Whether the take of this demand succeeds now. @internal */
-export function fits(world: World, demand: Demand): boolean {
-  return tryOut(world, (copy) => take(copy, demand)) !== null;
 }
 
 /** @internal */
@@ -77,7 +63,10 @@ export function askFitsAfterFrees(
   { demand, frees }: KvArgs["ask.fits_after_frees"],
 ): KvOk["ask.fits_after_frees"] {
   const answer = tryOut(world, (copy): true => {
-    if (frees !== "evictable") credit(copy, frees);
+    if (frees === "evictable") {
+      copy.group = null;
+      evictEverything(copy);
+    } else credit(copy, frees);
     take(copy, demand);
     return true;
   });

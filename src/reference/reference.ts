@@ -12,10 +12,21 @@ import type {
   KvOperationName,
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
+import { admitPass, askMaxNewTokens } from "./admission.js";
+import { arenaResize, askEstimates, stagesInstall } from "./arena.js";
+import { hostBackup, hostBackupDone, retract } from "./backup.js";
 import { bootAnswer, bootWorld } from "./boot.js";
+import { treeEvict } from "./evict.js";
+import { contentsDiscard, finish, stateDonate } from "./finish.js";
+import { hostEvict } from "./host-pool.js";
+import { treeInsert } from "./insert.js";
+import { loadBind, loadCancel, loadDone, loadReserve, loadSubmit, restore } from "./loads.js";
+import { treeLock, treeUnlock } from "./locks.js";
+import { treeMatch } from "./match.js";
+import { netEnd, netPublish, netReceive, netSend, netStall } from "./transfers.js";
 import { componentDigests, foldedDigest } from "./digest.js";
 import { barrier, launch, process, record } from "./forwards.js";
-import { groupBegin, groupEnd } from "./frees.js";
+import { endedPart, groupBegin, groupEnd } from "./frees.js";
 import { checkIdle } from "./idle.js";
 import { isConserved, tidyUp } from "./pages.js";
 import {
@@ -28,7 +39,7 @@ import {
   chainRelieve,
 } from "./questions.js";
 import { Refusal } from "./refusal.js";
-import { endRequest, rowAlloc, rowFree } from "./rows.js";
+import { rowAlloc, rowFree } from "./rows.js";
 import { stateAlloc, stateCopy, stateFree } from "./slots.js";
 import { stateOf } from "./state.js";
 import { decode, extend, tokensFree, windowRetire } from "./tokens.js";
@@ -48,8 +59,34 @@ const HANDLERS: Handlers = {
   "group.begin": groupBegin,
   "group.end": groupEnd,
   "window.retire": windowRetire,
-  "request.finish": endRequest,
-  "request.retract": endRequest,
+  "request.finish": finish,
+  "request.retract": retract,
+  "request.restore": restore,
+  "state.donate": stateDonate,
+  "host.backup": hostBackup,
+  "host.backup_done": hostBackupDone,
+  "host.load_reserve": loadReserve,
+  "host.load_bind": loadBind,
+  "host.load_submit": loadSubmit,
+  "host.load_cancel": loadCancel,
+  "host.load_done": loadDone,
+  "host.evict": hostEvict,
+  "net.send": netSend,
+  "net.receive": netReceive,
+  "net.publish": netPublish,
+  "net.stall": netStall,
+  "net.end": netEnd,
+  "tree.match": treeMatch,
+  "tree.insert": treeInsert,
+  "tree.lock": treeLock,
+  "tree.unlock": treeUnlock,
+  "tree.evict": treeEvict,
+  "admit.pass": admitPass,
+  "ask.max_new_tokens": askMaxNewTokens,
+  "ask.estimates": askEstimates,
+  "arena.resize": arenaResize,
+  "stages.install": stagesInstall,
+  "contents.discard": contentsDiscard,
   "event.fire": () => ({}), // a physical hint to one rank
   "forward.launch": launch,
   "forward.record": record,
@@ -87,7 +124,9 @@ export class Reference {
   apply(operation: KvOperation): Answer {
     try {
       const world = operation.op === "boot" ? bootWorld(this.#config) : this.#copy();
-      const ok = operation.op === "boot" ? bootAnswer(world) : handle(world, operation);
+      world.clock += 1;
+      const answered = operation.op === "boot" ? bootAnswer(world) : handle(world, operation);
+      const ok = answered === null ? null : { ...answered, ...endedPart(world) };
       if (ok === null) return { err: { code: "unsupported", message: operation.op } };
       tidyUp(world);
       const broken = world.bands.find((band) => !isConserved(band));

@@ -1,8 +1,5 @@
 // Requests and their rows: opening, closing, and what a row holds.
-import type { FreedOk } from "../base/operations.js";
 import { append, type Lists } from "./answers.js";
-import { checkNow } from "./forwards.js";
-import { freedOk, freeUnits } from "./frees.js";
 import { Faults, invalid, Refusal } from "./refusal.js";
 import {
   type FreedUnit,
@@ -53,7 +50,7 @@ export function openRequest(world: World, name: string): Request {
     slots: { main: [], track: [], replace: [], cow: [] },
     ring: 0,
     tracked: null,
-    key: null,
+    labels: [],
   };
   world.requests.set(name, request);
   if (!world.marked.includes(row)) world.marked.push(row);
@@ -70,7 +67,9 @@ export function hasFloor(world: World): boolean {
 export function rowFree(world: World, { req }: { readonly req: string }): Record<string, never> {
   const request = requestNamed(world, req);
   const holdsSlots = PURPOSES.some((purpose) => request.slots[purpose].length > 0);
-  if (request.virtual.some((id) => id !== 0) || holdsSlots) invalid("row_in_use", { req });
+  const holdsLocks = world.locks.some((lock) => lock.holder === req);
+  if (request.virtual.some((id) => id !== 0) || holdsSlots || holdsLocks)
+    invalid("row_in_use", { req });
   closeRequest(world, request);
   return {};
 }
@@ -79,15 +78,6 @@ export function rowFree(world: World, { req }: { readonly req: string }): Record
 export function closeRequest(world: World, request: Request): void {
   world.requests.delete(request.name);
   world.freeRows.push(request.row);
-}
-
-/** `request.finish` without insertion and `request.retract` without a copy. @internal */
-export function endRequest(world: World, { req }: { readonly req: string }): FreedOk {
-  const request = requestNamed(world, req);
-  checkNow(world);
-  const units = allUnits(world, request);
-  closeRequest(world, request);
-  return freedOk(world, freeUnits(world, units));
 }
 
 /** What a request would free at its end: pages beyond the protected ones by token position, then its slots. @internal */

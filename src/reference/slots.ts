@@ -3,10 +3,11 @@ import type { FreedOk, KvArgs, KvOk } from "../base/operations.js";
 import { toExtents } from "../base/extents.js";
 import { checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
-import { invalid } from "./refusal.js";
+import { Faults, invalid } from "./refusal.js";
 import { requestNamed } from "./rows.js";
-import { unretired, waitFor, writesOne } from "./signals.js";
-import { take } from "./take.js";
+import { copiesOn, transfersOn, unretired, waitFor, writesOne } from "./signals.js";
+import { hostWait, take } from "./take.js";
+import { labelsOf, pathTo } from "./tree.js";
 import { type Band, type Request, stateBandOf, type World } from "./world.js";
 
 function stateBand(world: World): Band {
@@ -23,13 +24,23 @@ export function stateAlloc(
   const band = stateBand(world);
   const { step, pages } = take(world, { [band.name]: count });
   const places = pages[band.name] ?? [];
-  const slots = places.map((page) => {
-    const slot = band.freeIds.shift()!; // the take checked that there are enough
-    band.bindings.set(slot, page);
-    return slot;
-  });
-  request.slots[purpose].push(...slots);
-  return { slots: toExtents(slots), [band.name]: toExtents(places), step };
+  const taken = places.map((page) => ({ slot: band.freeIds.shift()!, page })); // the take checked the ids
+  takeSlots(world, request, purpose, taken);
+  const slots = toExtents(taken.map(({ slot }) => slot));
+  return { slots, [band.name]: toExtents(places), step };
+}
+
+/** Binds slots that were taken and appends them to a purpose. @internal */
+export function takeSlots(
+  world: World,
+  request: Request,
+  purpose: keyof Request["slots"],
+  taken: readonly { readonly slot: number; readonly page: number }[],
+): void {
+  for (const { slot, page } of taken) {
+    stateBandOf(world)?.bindings.set(slot, page);
+    request.slots[purpose].push(slot);
+  }
 }
 
 /** @internal */
@@ -53,21 +64,48 @@ export function slotOf(request: Request, purpose: keyof Request["slots"]): numbe
 
 /** @internal */
 export function stateCopy(world: World, { from, to }: KvArgs["state.copy"]): KvOk["state.copy"] {
-  const target = requestNamed(world, to.req);
-  if (!("req" in from)) invalid("no_node_at_len");
-  const source = requestNamed(world, from.req);
-  const fromSlot = slotOf(source, from.purpose) ?? invalid("nothing_tracked", { req: from.req });
-  const toSlot = slotOf(target, to.purpose) ?? invalid("nothing_tracked", { req: to.req });
+  const faults = new Faults();
+  const target = world.requests.get(to.req);
+  if ("req" in from && !world.requests.has(from.req))
+    faults.add("unknown_request", { req: from.req });
+  if (target === undefined) faults.add("unknown_request", { req: to.req });
   const band = stateBand(world);
-  const fromPage = band.bindings.get(fromSlot)!; // slots of requests are bound
-  const toPage = band.bindings.get(toSlot)!;
+  const fromSlot = sourceSlot(world, from, faults);
+  const toSlot = target === undefined ? null : slotOf(target, to.purpose);
+  if (toSlot === null) faults.add("nothing_tracked", { req: to.req });
+  faults.check();
+  const fromPage = band.bindings.get(fromSlot ?? 0)!; // slots of requests and nodes are bound
+  const toPage = band.bindings.get(toSlot ?? 0)!;
+  const hostNeeds = [
+    ...transfersOn(world, band, fromPage, ["receive"]),
+    ...transfersOn(world, band, toPage),
+  ];
+  hostWait(world, hostNeeds);
   const running = unretired(world);
   const mustWait = running.some(
     (forward) =>
       writesOne(forward, band, [fromPage, toPage]) ||
       (forward.reads[band.name] ?? []).includes(toPage),
   );
-  if (mustWait) waitFor(world, [running.at(-1)!.name]); // one of them is in the way, so there is a last one
+  const copies = [...copiesOn(world, band, fromPage), ...copiesOn(world, band, toPage)];
+  waitFor(world, mustWait ? [running.at(-1)!.name, ...copies] : copies); // one is in the way, so there is a last one
   world.fx.push(["copy", band.name, [[fromPage, toPage]]]);
   return {};
+}
+
+function sourceSlot(
+  world: World,
+  from: KvArgs["state.copy"]["from"],
+  faults: Faults,
+): number | null {
+  if ("req" in from) {
+    const request = world.requests.get(from.req);
+    const slot = request === undefined ? null : slotOf(request, from.purpose);
+    if (slot === null) faults.add("nothing_tracked", { req: from.req });
+    return slot;
+  }
+  const node = pathTo(world, labelsOf(from.key), from.len)?.at(-1);
+  if (node === undefined) faults.add("no_node_at_len");
+  else if (node.state === null) faults.add("nothing_tracked");
+  return node?.state ?? null;
 }

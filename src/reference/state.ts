@@ -2,13 +2,14 @@
 import { toExtents } from "../base/extents.js";
 import type { BandState, RowState, State } from "../base/state.js";
 import { sharedFences } from "./fences.js";
+import { fixedByLoads } from "./fixed.js";
 import { openForward } from "./forwards.js";
-import { unretired } from "./signals.js";
+import { unretired, usersOf } from "./signals.js";
 import { ascending, type Band, liveCount, PURPOSES, type Request, type World } from "./world.js";
 
 /** @internal */
 export function stateOf(world: World): State {
-  const bands = Object.fromEntries(world.bands.map((band) => [band.name, bandState(band)]));
+  const bands = Object.fromEntries(world.bands.map((band) => [band.name, bandState(world, band)]));
   return {
     ...bands,
     chain: {
@@ -40,14 +41,17 @@ export function stateOf(world: World): State {
   };
 }
 
-function bandState(band: Band): BandState {
+function bandState(world: World, band: Band): BandState {
   return {
     span: [band.low, band.high - band.low],
     live: liveCount(band),
     holes: toExtents(band.holes),
     pending: band.pending.map(({ key, pages }) => ({ key, pages: toExtents(pages) })),
-    vacated: band.vacated.map(({ page, readers }) => ({ pages: [[page, 1]], readers })),
-    fixed: toExtents([...band.reserved].sort(ascending)),
+    vacated: band.vacated.map((page) => ({
+      pages: [[page, 1]],
+      readers: usersOf(world, band, page),
+    })),
+    fixed: toExtents(fixedByLoads(world, band).sort(ascending)),
     bindings: bindingRuns(band),
     free_ids: toExtents(band.freeIds),
   };

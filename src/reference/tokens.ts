@@ -1,5 +1,13 @@
 // Pages of token positions: extending and decoding take them, frees and window retirement give them back.
-import type { KvArgs, PageLists, RetiredWindow, TakeOk } from "../base/operations.js";
+import type {
+  Demand,
+  ExtendEntry,
+  KvArgs,
+  PageLists,
+  RetiredWindow,
+  Step,
+  TakeOk,
+} from "../base/operations.js";
 import { toExtents } from "../base/extents.js";
 import { append, type Lists, pageLists, sumOf } from "./answers.js";
 import { checkBetween, checkNow } from "./forwards.js";
@@ -11,12 +19,14 @@ import {
   type FreedUnit,
   ownerOf,
   type Request,
+  stateBandOf,
   tokenBandsOf,
   windowsOf,
   type World,
 } from "./world.js";
 
-interface Growth {
+/** New tokens of one row. @internal */
+export interface Growth {
   readonly request: Request;
   readonly to: number; // tokens
   readonly firstPage: number; // new pages of the row, [firstPage, endPage)
@@ -27,60 +37,82 @@ interface Growth {
 
 /** @internal */
 export function extend(world: World, { batch }: KvArgs["tokens.extend"]): TakeOk {
-  const { page_size: pageSize } = world.config;
-  const lengths = new Map<string, number>(); // a request named twice grows from its first entry's end
-  const faults = new Faults();
-  const growths: Growth[] = [];
-  for (const { req, from, to, tail } of batch) {
-    const request = world.requests.get(req);
-    if (request === undefined) {
-      faults.add("unknown_request", { req });
-      continue;
-    }
-    if (from !== (lengths.get(req) ?? request.allocated))
-      faults.add("extend_not_at_length", { req });
-    if (to > world.config.row_tokens || to < from) faults.add("beyond_row", { req });
-    lengths.set(req, to);
-    const firstPage = Math.ceil(from / pageSize);
-    const windowFrom =
-      tail === undefined ? firstPage : Math.max(firstPage, Math.floor((to - tail) / pageSize));
-    const endPage = Math.ceil(to / pageSize);
-    growths.push({ request, to, firstPage, endPage, windowFrom, hasTail: tail !== undefined });
-  }
-  checkBetween(world, faults);
-  faults.check();
-  return grow(world, growths);
+  return growBatch(world, batch);
 }
 
 /** @internal */
 export function decode(world: World, { batch }: KvArgs["tokens.decode"]): TakeOk {
-  const { page_size: pageSize } = world.config;
-  const lengths = new Map<string, number>();
+  return growBatch(
+    world,
+    batch.map(({ req, len }) => ({ req, from: len - 1, to: len })),
+  );
+}
+
+function growBatch(world: World, batch: readonly ExtendEntry[]): TakeOk {
+  const lengths = new Map<string, number>(); // a request named twice grows from its first entry's end
   const faults = new Faults();
   const growths: Growth[] = [];
-  for (const { req, len } of batch) {
+  for (const entry of batch) {
+    const { req, from, to, tail } = entry;
     const request = world.requests.get(req);
     if (request === undefined) {
       faults.add("unknown_request", { req });
       continue;
     }
-    if (len !== (lengths.get(req) ?? request.allocated) + 1)
-      faults.add("extend_not_at_length", { req });
-    if (len > world.config.row_tokens) faults.add("beyond_row", { req });
-    lengths.set(req, len);
-    const firstPage = Math.ceil((len - 1) / pageSize);
-    const endPage = Math.ceil(len / pageSize);
-    growths.push({ request, to: len, firstPage, endPage, windowFrom: firstPage, hasTail: false });
+    checkGrowth(world, faults, request, entry, lengths.get(req) ?? request.allocated);
+    lengths.set(req, to);
+    growths.push(growthOf(world, request, from, to, tail));
   }
   checkBetween(world, faults);
   faults.check();
-  return grow(world, growths);
+  const { lists, step } = grow(world, growths);
+  const pages: Record<string, PageLists> = {};
+  for (const [req, part] of lists) {
+    if (Object.keys(part).length > 0) pages[req] = pageLists(world, part);
+  }
+  return { pages, step };
 }
 
-/** Takes the pages of all growths at once and deals them out in batch, then token order. */
-function grow(world: World, growths: readonly Growth[]): TakeOk {
+/** `length`: where the row ends before the growth, in tokens. @internal */
+export function checkGrowth(
+  world: World,
+  faults: Faults,
+  request: Request,
+  { req, from, to }: ExtendEntry,
+  length: number,
+): void {
+  if (from !== length) faults.add("extend_not_at_length", { req: request.name });
+  if (to > world.config.row_tokens || to < from) faults.add("beyond_row", { req });
+}
+
+/** @internal */
+export function growthOf(
+  world: World,
+  request: Request,
+  from: number,
+  to: number,
+  tail?: number,
+): Growth {
+  const { page_size: pageSize } = world.config;
+  const firstPage = Math.ceil(from / pageSize);
+  const windowFrom =
+    tail === undefined ? firstPage : Math.max(firstPage, Math.floor((to - tail) / pageSize));
+  const endPage = Math.ceil(to / pageSize);
+  return { request, to, firstPage, endPage, windowFrom, hasTail: tail !== undefined };
+}
+
+/** What a growth got: lists by request, and state slots where some were asked for. @internal */
+export interface Grown {
+  readonly lists: ReadonlyMap<string, Lists>;
+  readonly slots: readonly { readonly slot: number; readonly page: number }[];
+  readonly step: Step;
+}
+
+/** Takes the pages of all growths at once, with `states` slots, and deals them out in batch, then token order. @internal */
+export function grow(world: World, growths: readonly Growth[], states: number = 0): Grown {
   const owner = ownerOf(world);
-  let demand: Readonly<Record<string, number>> = {};
+  const state = stateBandOf(world);
+  let demand: Demand = state === null ? {} : { [state.name]: states };
   for (const { firstPage, endPage, windowFrom } of growths) {
     const part: Record<string, number> = { [owner.name]: endPage - firstPage };
     for (const band of windowsOf(world)) part[band.name] = Math.max(0, endPage - windowFrom);
@@ -90,17 +122,17 @@ function grow(world: World, growths: readonly Growth[]): TakeOk {
   const left = Object.fromEntries(
     tokenBandsOf(world).map((band) => [band.name, [...(pages[band.name] ?? [])]]),
   );
-  const got = new Map<string, Lists>();
+  const lists = new Map<string, Lists>();
   for (const growth of growths) {
-    const lists = got.get(growth.request.name) ?? {};
-    dealOut(world, growth, left, lists);
-    got.set(growth.request.name, lists);
+    const part = lists.get(growth.request.name) ?? {};
+    dealOut(world, growth, left, part);
+    lists.set(growth.request.name, part);
   }
-  const answer: Record<string, PageLists> = {};
-  for (const [req, lists] of got) {
-    if (Object.keys(lists).length > 0) answer[req] = pageLists(world, lists);
-  }
-  return { pages: answer, step };
+  const slots = (state === null ? [] : (pages[state.name] ?? [])).map((page) => ({
+    slot: state!.freeIds.shift()!, // pages of a state band, whose ids the take checked
+    page,
+  }));
+  return { lists, slots, step };
 }
 
 function dealOut(world: World, growth: Growth, left: Record<string, number[]>, lists: Lists): void {
@@ -195,9 +227,15 @@ export function windowRetire(
     request.cursors[band.name] = cursor;
     answer[band.name] = { cursor, floor, freed: [] };
   }
-  const freed = freeUnits(world, units);
-  for (const [name, part] of Object.entries(answer))
-    answer[name] = { ...part, freed: toExtents(freed[name] ?? []) };
+  const { freed, deferred } = freeUnits(world, units);
+  for (const [name, part] of Object.entries(answer)) {
+    const waiting = deferred[name];
+    answer[name] = {
+      ...part,
+      freed: toExtents(freed[name] ?? []),
+      ...(waiting === undefined ? {} : { deferred: toExtents(waiting) }),
+    };
+  }
   return answer;
 }
 

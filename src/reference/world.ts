@@ -1,7 +1,7 @@
 // Everything the second allocator knows, as plain data: arrays, maps, records. Every operation works on a deep copy
 // that replaces the world only when the operation is granted, so that a refusal changes nothing by construction.
 import type { Effect } from "../base/effects.js";
-import type { DirectConfig, Key, StatePurpose } from "../base/operations.js";
+import type { DirectConfig, StatePurpose } from "../base/operations.js";
 
 /** One sub-pool's pages. `[low, high)` is its span in pages of its own grid, which starts at arena byte 0. @internal */
 export interface Band {
@@ -18,9 +18,9 @@ export interface Band {
   high: number;
   holes: number[]; // list order: the first is taken first
   pending: PendingBatch[]; // oldest first
-  vacated: VacatedPage[];
+  vacated: number[]; // sources of moves that a forward or a transfer may still read
   bindings: Map<number, number>; // virtual id (slot id) to page; all of these are live
-  reserved: number[]; // live pages without an id: a load's window pages
+  reserved: number[]; // live pages without an id: what a load holds before it is bound
   freeIds: number[]; // owner and state band; a window band has none
 }
 
@@ -28,12 +28,6 @@ export interface Band {
 export interface PendingBatch {
   readonly key: string; // the forward
   readonly pages: number[];
-}
-
-/** The source of a move that somebody may still read. @internal */
-export interface VacatedPage {
-  readonly page: number;
-  readers: string[]; // signals, none of them over
 }
 
 /** Bytes that somebody may still read although no live page lies there. @internal */
@@ -54,6 +48,103 @@ export interface Forward {
   readonly writes: Record<string, number[]>;
 }
 
+/** A page of a band: the bytes where it lies, whatever moves there later. @internal */
+export interface Place {
+  readonly band: string;
+  readonly page: number;
+}
+
+/** A host copy that is not done. @internal */
+export interface Copy {
+  readonly name: string;
+  readonly direction: "out" | "in";
+  readonly places: readonly Place[]; // at its submission
+  isWaited: boolean; // over for later waits
+  readonly work: CopyWork;
+}
+
+/** What ends with a copy. @internal */
+export type CopyWork =
+  | { readonly kind: "backup" } // the nodes name it
+  | { readonly kind: "retraction"; readonly saved: SavedRequest }
+  | { readonly kind: "load"; readonly load: Load }
+  | { readonly kind: "restore"; readonly saved: SavedRequest };
+
+/** Host pages a band. @internal */
+export type HostPages = Record<string, number[]>;
+
+/** A retracted request on the host. @internal */
+export interface SavedRequest {
+  readonly name: string;
+  readonly allocated: number; // tokens
+  readonly cursors: Record<string, number>;
+  readonly full: boolean[]; // which pages of the row are there
+  readonly windows: Record<string, boolean[]>;
+  readonly states: number; // main slots
+  readonly hostPages: HostPages;
+}
+
+/** Pages that wait for a host copy into them. @internal */
+export interface Load {
+  readonly name: string;
+  readonly path: readonly string[] | null; // labels of a key's path; null: a load of a stated demand
+  readonly parts: readonly LoadPart[]; // by band, in token order
+  readonly virtual: readonly number[]; // ids of the full pages
+  req: string | null; // whose row took the ids of a demand
+  from: number; // tokens, where they stand in it
+  isBound: boolean;
+  reservedBands: string[]; // bands whose pages are still fixed
+}
+
+/** One band's part of a load. @internal */
+export interface LoadPart {
+  readonly band: string;
+  readonly positions: readonly number[]; // page numbers on the path; a state: the tokens it stands at
+  readonly pages: readonly number[]; // reserved, where they stay until the reservation ends
+  readonly slots: readonly number[]; // ids of states
+}
+
+/** A send or receive that is not over. @internal */
+export interface Transfer {
+  readonly name: string;
+  readonly serial: number; // transfers opened before it
+  readonly direction: "send" | "receive";
+  readonly req: string;
+  readonly units: readonly FreedUnit[]; // what it is about, by id
+  places: readonly Place[]; // once published: the places it uses
+  isPublished: boolean;
+  isStalled: boolean;
+  writers: string[]; // yet to end
+  epoch: number;
+  readonly firstPage: number; // of its row
+  readonly endPage: number;
+}
+
+/** A node of the prefix tree: whole pages, whose first page tells siblings apart. @internal */
+export interface TreeNode {
+  readonly id: number; // order of creation
+  parent: number | null;
+  from: number; // tokens
+  to: number;
+  labels: string[]; // one a token
+  ids: number[] | null; // virtual ids a page; null: not on the device
+  windows: Record<string, boolean>; // a window band: on the device
+  state: number | null; // slot
+  used: Record<string, number>; // last use by band
+  host: HostPages; // finished host copies by band
+  copying: HostPages; // of the copy under way
+  copy: string | null; // its name
+}
+
+/** Nodes whose slots a holder keeps. @internal */
+export interface Lock {
+  readonly holder: string;
+  readonly kind: "own" | "named" | "backup" | "load";
+  readonly path: string; // the labels down to the node, joined: names the lock again
+  readonly nodes: Record<string, number[]>; // by band
+  readonly hostNodes: number[]; // their host copies stay
+}
+
 /** An open request. `virtual[i]` is the owner's id of page i of the row, 0 where none. @internal */
 export interface Request {
   readonly name: string;
@@ -67,13 +158,20 @@ export interface Request {
   slots: Record<StatePurpose, number[]>; // slot ids
   ring: number; // current place among the tracking slots
   tracked: { slot: number; len: number } | null; // what the last tracking launch wrote
-  key: Key | null; // of the tree node that the row hangs on
+  labels: string[]; // of the protected rows' path in the tree
 }
 
-/** What a free names: an owner's id, a window page by its owner's id, or a slot. @internal */
+/** What a free names: an owner's id, a window page by its owner's id, a slot, or a page that has no id yet. @internal */
 export interface FreedUnit {
   readonly band: string;
-  readonly id: number;
+  readonly id: number; // 0: none
+  page?: number; // where it lies, without an id
+}
+
+/** One pipeline stage as capacity sees it: empty bands. @internal */
+export interface StageShape {
+  readonly arenaBytes: number;
+  readonly bands: readonly Band[];
 }
 
 /** @internal */
@@ -90,6 +188,21 @@ export interface World {
   marked: number[]; // rows to be reset, hand-out order
   requests: Map<string, Request>;
   group: FreedUnit[] | null; // what waits for the group's end
+  deferred: FreedUnit[]; // frees that wait for a transfer
+  copies: Copy[]; // submission order
+  loads: Load[]; // not submitted
+  transfers: Transfer[]; // in order of opening
+  transferCount: number;
+  closedTransfers: string[];
+  saved: Map<string, SavedRequest>; // by their copy's name
+  hostFree: Record<string, number[]>; // by band, oldest first
+  tree: TreeNode[];
+  nodeCount: number; // nodes made so far
+  locks: Lock[];
+  clock: number; // operations so far
+  stages: StageShape[] | null;
+  ended: string[]; // transfers that this operation ended by itself
+  hostNeeds: string[] | null; // while a plan is tried: transfers it would have to wait for
   fx: Effect[]; // effects of the operation in hand
 }
 
@@ -140,7 +253,7 @@ export function pendingCount(band: Band): number {
 
 /** Whether forwards run beside the operations; otherwise nothing is ever recorded. @internal */
 export function hasOverlap(world: World): boolean {
-  return world.config.overlap === true;
+  return world.config.overlap === true || world.stages !== null;
 }
 
 /** @internal */

@@ -1,0 +1,169 @@
+// What a request needs, and the two questions about requests: the memory clip and the admission pass.
+import type { AdmitVerdict, Demand, KvArgs, KvOk, QueueEntry } from "../base/operations.js";
+import { sumOf } from "./answers.js";
+import { bootWorld } from "./boot.js";
+import { evictEverything } from "./evict.js";
+import { lockPath } from "./locks.js";
+import { longest } from "./match.js";
+import { fits } from "./trial.js";
+import { invalid } from "./refusal.js";
+import { hasFloor } from "./rows.js";
+import { labelsOf, pathTo } from "./tree.js";
+import { hasOverlap, ownerOf, stateBandOf, windowsOf, type World } from "./world.js";
+
+interface Asked {
+  readonly input: number; // tokens
+  readonly maxNew: number;
+  readonly matched: number; // whole pages, at most all but the last token
+}
+
+/** What a request needs when its passes compute at most `chunk` tokens. @internal */
+function demandOf(world: World, { input, maxNew, matched }: Asked, chunk: number): Demand {
+  const { page_size: pageSize, prefix_sharing: isSharing, checkpoint } = world.config;
+  const owner = Math.ceil((input + maxNew) / pageSize) - matched / pageSize;
+  const demand: Record<string, number> = { [ownerOf(world).name]: owner };
+  for (const band of windowsOf(world)) {
+    if (band.window === null) {
+      demand[band.name] = owner;
+      continue;
+    }
+    const kept = isSharing === true ? Math.max(band.window, pageSize) : band.window;
+    const retained = kept + (hasFloor(world) ? (checkpoint?.interval ?? 0) : 0);
+    const n = retained + Math.max(1, Math.min(chunk, input - matched));
+    demand[band.name] = Math.min(owner, Math.ceil((n - 1) / pageSize) + 1);
+  }
+  const state = stateBandOf(world);
+  if (state !== null) demand[state.name] = 1 + trackingSlots(world);
+  return demand;
+}
+
+function trackingSlots(world: World): number {
+  const strategy = world.config.checkpoint?.strategy;
+  if (strategy === "extra_buffer") return hasOverlap(world) ? 2 : 1;
+  return strategy === "extra_buffer_lazy" ? 1 : 0;
+}
+
+/** Whether a request fits the empty chain, and its row. */
+function fitsEmpty(world: World, asked: Asked, chunk: number): boolean {
+  if (asked.input + asked.maxNew > world.config.row_tokens) return false;
+  const empty = bootWorld(world.config, world.arenaBytes);
+  empty.stages = world.stages;
+  return fits(empty, demandOf(world, asked, chunk));
+}
+
+/** @internal */
+export function askMaxNewTokens(
+  world: World,
+  { input, max_new: most, chunk }: KvArgs["ask.max_new_tokens"],
+): KvOk["ask.max_new_tokens"] {
+  for (let maxNew = most; maxNew >= 0; maxNew--) {
+    if (fitsEmpty(world, { input, maxNew, matched: 0 }, chunk ?? input)) return { tokens: maxNew };
+  }
+  return { tokens: null };
+}
+
+/** On what multiples of tokens from the prompt's start a chunk that is not the last ends; null: anywhere. */
+function gridOf(world: World): number | null {
+  const { page_size: pageSize, checkpoint } = world.config;
+  const hasBoth = stateBandOf(world) !== null && windowsOf(world).length > 0;
+  if (!hasBoth || !hasFloor(world)) return null;
+  const interval = checkpoint?.interval ?? 1;
+  let grid = pageSize;
+  while (grid % interval !== 0) grid += pageSize;
+  return grid;
+}
+
+/** @internal */
+export function admitPass(world: World, args: KvArgs["admit.pass"]): KvOk["admit.pass"] {
+  const { queue, chunk, reserve } = args;
+  const grid = gridOf(world);
+  if (grid !== null && chunk !== undefined && chunk < grid) invalid("chunk_below_grid");
+  const pass: Pass = { world: structuredClone(world), taken: reserve ?? {}, rows: 0, admitted: 0 };
+  pass.world.group = null;
+  const verdicts: Record<string, AdmitVerdict> = {};
+  let mustWait = false;
+  for (const entry of queue) {
+    const verdict = mustWait ? WAIT : judge(world, pass, entry, chunk, grid);
+    if (verdict.verdict === "wait") mustWait = true;
+    verdicts[entry.req] = verdict;
+  }
+  return verdicts;
+}
+
+// What the pass has given away so far. Prefixes that it counts on are locked in its copy of the world.
+interface Pass {
+  readonly world: World;
+  taken: Demand;
+  rows: number;
+  admitted: number;
+}
+
+const WAIT: AdmitVerdict = { verdict: "wait", tokens: 0, reason: null };
+
+function judge(
+  world: World,
+  pass: Pass,
+  entry: QueueEntry,
+  chunk: number | undefined,
+  grid: number | null,
+): AdmitVerdict {
+  const { page_size: pageSize } = world.config;
+  const labels = labelsOf(entry.key ?? []);
+  const found = Math.min(longest(world, labels).len, Math.max(0, entry.input - 1));
+  const matched = Math.floor(found / pageSize) * pageSize;
+  const asked = { input: entry.input, maxNew: entry.max_new, matched };
+  const whole = entry.input - matched;
+  const trial = structuredClone(pass.world);
+  const path = pathTo(trial, labels, matched);
+  if (path !== null) lockPath(trial, path, entry.req, "named");
+  const emptied = structuredClone(trial);
+  evictEverything(emptied);
+  const isOpen = world.requests.has(entry.req);
+  const lacksRow = !isOpen && world.freeRows.length - pass.rows < 1;
+  const fitsNow = (tokens: number): boolean =>
+    fits(emptied, sumOf(pass.taken, demandOf(world, asked, tokens)));
+  const given = cut(matched, whole, chunk ?? whole, grid);
+  const admit = (tokens: number): AdmitVerdict => {
+    Object.assign(pass.world, trial);
+    pass.taken = sumOf(pass.taken, demandOf(world, asked, tokens));
+    pass.admitted += 1;
+    if (!isOpen) pass.rows += 1;
+    return { verdict: tokens < whole ? "chunk" : "admit", tokens, reason: null };
+  };
+  if (!lacksRow && fitsRow(world, asked) && fitsNow(given)) return admit(given);
+  const sizes = smallerChunks(matched, given, grid ?? pageSize);
+  if (![given, ...sizes].some((tokens) => fitsEmpty(world, asked, tokens)))
+    return { verdict: "abort", tokens: 0, reason: "never_fits" };
+  if (lacksRow || givesBack(world, pass, entry.req)) return WAIT;
+  const smaller = sizes.find(fitsNow);
+  if (smaller !== undefined) return admit(smaller);
+  return { verdict: "abort", tokens: 0, reason: "unschedulable" };
+}
+
+function fitsRow(world: World, { input, maxNew }: Asked): boolean {
+  return input + maxNew <= world.config.row_tokens;
+}
+
+// A chunk that is not the prompt's last ends on the grid.
+function cut(matched: number, whole: number, chunk: number, grid: number | null): number {
+  if (chunk >= whole) return whole;
+  return grid === null ? chunk : Math.floor((matched + chunk) / grid) * grid - matched;
+}
+
+// Chunks below a length that end on multiples of `unit`, the largest first.
+function smallerChunks(matched: number, below: number, unit: number): number[] {
+  const sizes: number[] = [];
+  for (let end = Math.floor((matched + below - 1) / unit) * unit; end > matched; end -= unit)
+    sizes.push(end - matched);
+  return sizes;
+}
+
+// Whether something will give memory back: earlier work of the pass, a forward, a copy, another request.
+function givesBack(world: World, pass: Pass, req: string): boolean {
+  return (
+    pass.admitted > 0 ||
+    world.forwards.length > 0 ||
+    world.copies.length > 0 ||
+    [...world.requests.keys()].some((name) => name !== req)
+  );
+}

@@ -1,0 +1,149 @@
+// Eviction from the tree: victims by last use, ties deepest first, then the oldest.
+import type { Demand, KvArgs, KvOk } from "../base/operations.js";
+import { append, type Lists } from "./answers.js";
+import { freedOk, freeUnits } from "./frees.js";
+import { checkNow } from "./forwards.js";
+import { isLocked, isLockedAtAll } from "./locks.js";
+import { fits } from "./trial.js";
+import { Refusal } from "./refusal.js";
+import { inChainOrder, isShort, shortBand } from "./take.js";
+import { childrenOf, isOnDevice, slotNames } from "./tree.js";
+import {
+  bandNamed,
+  type FreedUnit,
+  ownerOf,
+  stateBandOf,
+  type TreeNode,
+  windowsOf,
+  type World,
+} from "./world.js";
+
+/** What was evicted so far. @internal */
+export interface Evicted {
+  readonly freed: Lists;
+  readonly deferred: Lists;
+  nodes: number; // removed from the tree
+}
+
+/** @internal */
+export function treeEvict(
+  world: World,
+  { demand, units }: KvArgs["tree.evict"],
+): KvOk["tree.evict"] {
+  checkNow(world);
+  const evicted = demand === undefined ? evictUnits(world, units ?? {}) : evictFor(world, demand);
+  return { ...freedOk(world, evicted), nodes: evicted.nodes };
+}
+
+// So many units a slot.
+function evictUnits(world: World, units: Readonly<Record<string, number | "all">>): Evicted {
+  const evicted: Evicted = { freed: {}, deferred: {}, nodes: 0 };
+  for (const slot of slotNames(world)) {
+    const wanted = units[slot] ?? 0;
+    let left = wanted === "all" ? Infinity : wanted;
+    while (left > 0) {
+      const victim = victimOf(world, slot);
+      if (victim === null) break;
+      left -= evict(world, victim, slot, evicted);
+    }
+  }
+  return evicted;
+}
+
+// Takes an entry out and frees it at once. How many units of its slot it had.
+function evict(world: World, victim: TreeNode, slot: string, evicted: Evicted): number {
+  const units =
+    slot === ownerOf(world).name
+      ? evictLeaf(world, victim, evicted)
+      : evictSlot(world, victim, slot);
+  const { freed, deferred } = freeUnits(world, units);
+  for (const [name, ids] of Object.entries(freed)) append(evicted.freed, name, ...ids);
+  for (const [name, ids] of Object.entries(deferred)) append(evicted.deferred, name, ...ids);
+  return units.filter(({ band }) => band === slot).length;
+}
+
+// The entry of a slot that goes first; of full a whole leaf. Null: none may go.
+function victimOf(world: World, slot: string): TreeNode | null {
+  const isFull = slot === ownerOf(world).name;
+  const candidates = world.tree.filter((node) => {
+    if (!isOnDevice(world, node, slot)) return false;
+    if (isFull) return isDeviceLeaf(world, node) && !isLockedAtAll(world, node);
+    return !isLocked(world, node, slot);
+  });
+  return first(candidates, slot);
+}
+
+function first(candidates: readonly TreeNode[], slot: string): TreeNode | null {
+  const sorted = [...candidates].sort(
+    (left, right) =>
+      (left.used[slot] ?? 0) - (right.used[slot] ?? 0) || right.to - left.to || left.id - right.id,
+  );
+  return sorted[0] ?? null;
+}
+
+function isDeviceLeaf(world: World, node: TreeNode): boolean {
+  return node.ids !== null && childrenOf(world, node).every((child) => child.ids === null);
+}
+
+// A whole leaf leaves the device; with a host copy the node stays.
+function evictLeaf(world: World, node: TreeNode, evicted: Evicted): FreedUnit[] {
+  const units: FreedUnit[] = [];
+  for (const { name } of windowsOf(world)) {
+    if (node.windows[name] === true) units.push(...evictSlot(world, node, name));
+  }
+  const state = stateBandOf(world);
+  if (state !== null && node.state !== null) units.push(...evictSlot(world, node, state.name));
+  units.push(...(node.ids ?? []).map((id) => ({ band: ownerOf(world).name, id })));
+  node.ids = null;
+  if (Object.keys(node.host).length === 0) {
+    world.tree = world.tree.filter((other) => other !== node);
+    evicted.nodes += 1;
+  }
+  return units;
+}
+
+function evictSlot(world: World, node: TreeNode, slot: string): FreedUnit[] {
+  if (bandNamed(world, slot).role === "state") {
+    const id = node.state;
+    node.state = null;
+    return id === null ? [] : [{ band: slot, id }];
+  }
+  node.windows[slot] = false;
+  return (node.ids ?? []).map((id) => ({ band: slot, id }));
+}
+
+// Asking after each: entries of a slot whose index room is short, whole leaves, the windows and states that are left.
+function evictFor(world: World, demand: Demand): Evicted {
+  const emptied = structuredClone(world);
+  evictEverything(emptied);
+  if (!fits(emptied, demand)) {
+    const limit = shortBand(emptied, demand) ?? "bytes";
+    throw new Refusal({ code: "refused_capacity", demand: inChainOrder(world, demand), limit });
+  }
+  const evicted: Evicted = { freed: {}, deferred: {}, nodes: 0 };
+  while (!fits(world, demand)) {
+    const next = nextFor(world, demand);
+    if (next === null) throw new Error("nothing is left to evict for a demand that would fit");
+    evict(world, next.victim, next.slot, evicted);
+  }
+  return evicted;
+}
+
+function nextFor(
+  world: World,
+  demand: Demand,
+): { readonly victim: TreeNode; readonly slot: string } | null {
+  const slots = slotNames(world);
+  const short = slots.filter((slot) => isShort(world, demand, slot));
+  for (const slot of [...short, ...slots]) {
+    const victim = victimOf(world, slot);
+    if (victim !== null) return { victim, slot };
+  }
+  return null;
+}
+
+/** Evicts all that nobody locks. @internal */
+export function evictEverything(world: World): Evicted {
+  const all = slotNames(world).map((slot): [string, "all"] => [slot, "all"]);
+  return evictUnits(world, Object.fromEntries(all));
+}

@@ -1,0 +1,208 @@
+// `tree.insert`: a row's whole pages become nodes, or give way to the pages of nodes that are there.
+import type { Demand, FreedOk, KvArgs, TreeCounts } from "../base/operations.js";
+import { checkBetween } from "./forwards.js";
+import { freedOk, freeUnits } from "./frees.js";
+import { dropOwnLock, lockPath } from "./locks.js";
+import { Faults } from "./refusal.js";
+import { requestNamed } from "./rows.js";
+import { labelsOf, pathTo, reachOf, splitAt, touch, walk } from "./tree.js";
+import {
+  type FreedUnit,
+  ownerOf,
+  type Request,
+  type TreeNode,
+  windowsOf,
+  type World,
+} from "./world.js";
+
+/** What an insertion did. @internal */
+export interface Inserted {
+  readonly counts: TreeCounts;
+  readonly units: readonly FreedUnit[]; // duplicates, to be freed
+}
+
+/** @internal */
+export function treeInsert(
+  world: World,
+  { req, key, len }: KvArgs["tree.insert"],
+): TreeCounts & FreedOk {
+  const request = requestNamed(world, req);
+  const labels = labelsOf(key);
+  const faults = new Faults();
+  checkInsert(world, request, labels, len, faults);
+  checkBetween(world, faults);
+  faults.check();
+  const { counts, units } = insert(world, request, labels, len);
+  return { ...counts, ...freedOk(world, freeUnits(world, units)) };
+}
+
+/** @internal */
+export function checkInsert(
+  world: World,
+  request: Request,
+  labels: readonly string[],
+  len: number,
+  faults: Faults,
+): void {
+  const { page_size: pageSize } = world.config;
+  const req = request.name;
+  if (len > request.allocated) faults.add("beyond_row", { req });
+  for (let page = 0; page < Math.floor(len / pageSize); page++) {
+    if ((request.virtual[page] ?? 0) === 0)
+      faults.add("free_of_unbound_page", { req, band: ownerOf(world).name, page });
+  }
+  const end = Math.floor(len / pageSize) * pageSize;
+  const isOnPath = request.labels.slice(0, end).every((label, at) => label === labels[at]);
+  if (!isOnPath || labels.length < end) faults.add("no_node_at_len", { req });
+}
+
+/** Inserts the row's first whole pages up to `len`, which was checked. @internal */
+export function insert(
+  world: World,
+  request: Request,
+  labels: readonly string[],
+  len: number,
+): Inserted {
+  const { page_size: pageSize } = world.config;
+  const end = Math.floor(len / pageSize) * pageSize;
+  const rehomed: Record<string, number> = {};
+  const result = { newPages: 0, duplicates: 0, units: [] as FreedUnit[], rehomed };
+  const path = labels.slice(0, end);
+  splitAt(world, path, reachOf(walk(world, path)));
+  splitWhereWindowsBegin(world, request, path);
+  for (const { node } of walk(world, path)) {
+    if (node.ids === null) result.newPages += giveDevice(world, request, node);
+    else if (node.to > request.protected) yieldTo(world, request, node, result);
+  }
+  result.newPages += growPath(world, request, path);
+  const nodes = pathTo(world, path, end) ?? [];
+  touch(world, nodes);
+  if (end > request.protected) {
+    request.protected = end;
+    request.labels = path;
+    dropOwnLock(world, request.name);
+    lockPath(world, nodes, request.name, "own");
+  }
+  const { newPages, duplicates, units } = result;
+  return { counts: { new_pages: newPages, duplicates, rehomed: inOrder(world, rehomed) }, units };
+}
+
+function inOrder(world: World, rehomed: Record<string, number>): Demand {
+  const names = windowsOf(world).map(({ name }) => name);
+  return Object.fromEntries(
+    names.filter((name) => (rehomed[name] ?? 0) > 0).map((name) => [name, rehomed[name] ?? 0]),
+  );
+}
+
+// Where the row's pages of a window begin or end beyond the protected ones, nodes do so as well.
+function splitWhereWindowsBegin(world: World, request: Request, path: readonly string[]): void {
+  const { page_size: pageSize } = world.config;
+  const reach = reachOf(walk(world, path));
+  for (const at of windowEdges(world, request, path.length)) {
+    if (at * pageSize > request.protected && at * pageSize < reach)
+      splitAt(world, path, at * pageSize);
+  }
+}
+
+// Page numbers at which the row begins or ceases to have some window's pages.
+function windowEdges(world: World, request: Request, end: number): number[] {
+  const edges: number[] = [];
+  for (let page = 1; page * world.config.page_size < end; page++) {
+    const isEdge = windowsOf(world).some(({ name }) => {
+      const bound = request.windows[name] ?? [];
+      return (bound[page] === true) !== (bound[page - 1] === true);
+    });
+    if (isEdge) edges.push(page);
+  }
+  return edges;
+}
+
+// A node that was on the host alone takes the row's pages.
+function giveDevice(world: World, request: Request, node: TreeNode): number {
+  const { page_size: pageSize } = world.config;
+  const first = node.from / pageSize;
+  node.ids = request.virtual.slice(first, node.to / pageSize);
+  for (const { name } of windowsOf(world))
+    node.windows[name] = request.windows[name]?.[first] === true;
+  return node.ids.length;
+}
+
+// The row takes the node's ids. Its own pages are duplicates; a window that the node lacks takes over the row's pages.
+function yieldTo(
+  world: World,
+  request: Request,
+  node: TreeNode,
+  result: { duplicates: number; units: FreedUnit[]; rehomed: Record<string, number> },
+): void {
+  const first = node.from / world.config.page_size;
+  const given = new Set<string>(); // windows that the node gets
+  for (const { name } of windowsOf(world)) {
+    if (node.windows[name] !== true && request.windows[name]?.[first] === true) given.add(name);
+  }
+  (node.ids ?? []).forEach((id, index) => {
+    const page = first + index;
+    const own = request.virtual[page] ?? 0;
+    if (own === id) return;
+    result.duplicates += 1;
+    for (const band of windowsOf(world)) {
+      const isBound = request.windows[band.name]?.[page] === true;
+      if (isBound && given.has(band.name)) {
+        band.bindings.set(id, band.bindings.get(own)!); // bound, as the row says
+        band.bindings.delete(own);
+        result.rehomed[band.name] = (result.rehomed[band.name] ?? 0) + 1;
+        node.windows[band.name] = true;
+      } else if (isBound) {
+        result.units.push({ band: band.name, id: own });
+      }
+      request.windows[band.name]![page] = node.windows[band.name] === true; // every window has a list
+    }
+    result.units.push({ band: ownerOf(world).name, id: own });
+    request.virtual[page] = id;
+  });
+}
+
+// New nodes below the last one that agrees, one between every two edges of the row's windows.
+function growPath(world: World, request: Request, path: readonly string[]): number {
+  const { page_size: pageSize } = world.config;
+  const steps = walk(world, path);
+  let parent = steps.at(-1)?.node.id ?? null;
+  let from = reachOf(steps);
+  const start = from;
+  const edges = windowEdges(world, request, path.length).map((page) => page * pageSize);
+  for (const to of [...edges.filter((edge) => edge > start), path.length]) {
+    if (to <= from) continue;
+    const page = from / pageSize;
+    const windows = windowsOf(world).map(({ name }): [string, boolean] => [
+      name,
+      request.windows[name]?.[page] === true,
+    ]);
+    const node: TreeNode = {
+      id: world.nodeCount,
+      parent,
+      from,
+      to,
+      labels: path.slice(from, to),
+      ids: request.virtual.slice(page, to / pageSize),
+      windows: Object.fromEntries(windows),
+      state: null,
+      used: Object.fromEntries(world.bands.map(({ name }) => [name, world.clock])),
+      host: {},
+      copying: {},
+      copy: null,
+    };
+    world.nodeCount += 1;
+    world.tree.push(node);
+    parent = node.id;
+    from = to;
+  }
+  return (path.length - start) / pageSize;
+}
+
+/** Gives a slot of a request to a node that has no state. @internal */
+export function giveState(request: Request, node: TreeNode, slot: number): void {
+  for (const list of Object.values(request.slots)) {
+    const at = list.indexOf(slot);
+    if (at >= 0) list.splice(at, 1);
+  }
+  node.state = slot;
+}

@@ -1,0 +1,172 @@
+// The prefix tree: nodes of whole pages, walked token by token, split where somebody needs an end.
+import type { Key } from "../base/operations.js";
+import { bandNamed, ownerOf, stateBandOf, type TreeNode, windowsOf, type World } from "./world.js";
+
+/** One label a token: two keys share a prefix exactly as far as their labels agree. @internal */
+export function labelsOf(key: Key): string[] {
+  return key.flatMap(([hash, tokens]) =>
+    Array.from({ length: tokens }, (_, offset) => `${JSON.stringify(hash)}:${offset}`),
+  );
+}
+
+/** A node on the way of a key, and how much of it the key shares (tokens, whole pages, from its start). @internal */
+export interface PathStep {
+  readonly node: TreeNode;
+  readonly shared: number;
+}
+
+/** @internal */
+export function nodeOf(world: World, id: number): TreeNode {
+  const node = world.tree.find((candidate) => candidate.id === id);
+  if (node === undefined) throw new Error(`no node ${id}`);
+  return node;
+}
+
+/** @internal */
+export function childrenOf(world: World, node: TreeNode | null): TreeNode[] {
+  return world.tree.filter((child) => child.parent === (node?.id ?? null));
+}
+
+/** The way of the labels from the root, as far as whole pages agree. @internal */
+export function walk(world: World, labels: readonly string[]): PathStep[] {
+  const { page_size: pageSize } = world.config;
+  const steps: PathStep[] = [];
+  for (let at: TreeNode | null = null; ;) {
+    const rest = labels.slice(at?.to ?? 0);
+    const next: PathStep | undefined = childrenOf(world, at)
+      .map((node) => ({ node, shared: sharedLength(node.labels, rest, pageSize) }))
+      .find(({ shared }) => shared > 0);
+    if (next === undefined) return steps;
+    steps.push(next);
+    if (next.shared < next.node.to - next.node.from) return steps;
+    at = next.node;
+  }
+}
+
+function sharedLength(left: readonly string[], right: readonly string[], pageSize: number): number {
+  let shared = 0;
+  while (shared < left.length && left[shared] === right[shared]) shared += 1;
+  return Math.floor(shared / pageSize) * pageSize;
+}
+
+/** Tokens that a way covers. @internal */
+export function reachOf(steps: readonly PathStep[]): number {
+  const last = steps.at(-1);
+  return last === undefined ? 0 : last.node.from + last.shared;
+}
+
+/** The nodes from the root to the one that ends at `len`, which is split off if need be; null: the key does not reach it. @internal */
+export function pathTo(world: World, labels: readonly string[], len: number): TreeNode[] | null {
+  if (len % world.config.page_size !== 0 || len > labels.length) return null;
+  if (reachOf(walk(world, labels.slice(0, len))) < len) return null;
+  splitAt(world, labels, len);
+  return walk(world, labels.slice(0, len)).map(({ node }) => node);
+}
+
+/** Makes a node end at `at` on the way of the labels, which must reach it. @internal */
+export function splitAt(world: World, labels: readonly string[], at: number): void {
+  const step = walk(world, labels.slice(0, at)).at(-1);
+  if (step === undefined || step.node.to <= at) return;
+  split(world, step.node, at);
+}
+
+// The lower part stays the node, with the state at its end; the upper part is new. Locks hold on both.
+function split(world: World, node: TreeNode, at: number): void {
+  const { page_size: pageSize } = world.config;
+  const tokens = at - node.from;
+  const pages = tokens / pageSize;
+  const state = stateBandOf(world)?.name;
+  const upper: TreeNode = {
+    ...node,
+    id: world.nodeCount,
+    to: at,
+    labels: node.labels.slice(0, tokens),
+    ids: node.ids?.slice(0, pages) ?? null,
+    windows: { ...node.windows },
+    state: null,
+    used: { ...node.used },
+    host: upperPart(node.host, pages, state),
+    copying: upperPart(node.copying, pages, state),
+  };
+  world.nodeCount += 1;
+  node.parent = upper.id;
+  node.from = at;
+  node.labels = node.labels.slice(tokens);
+  node.ids = node.ids?.slice(pages) ?? null;
+  node.host = lowerPart(node.host, pages, state);
+  node.copying = lowerPart(node.copying, pages, state);
+  world.tree.push(upper);
+  for (const lock of world.locks) {
+    for (const [band, nodes] of Object.entries(lock.nodes))
+      if (band !== state && nodes.includes(node.id)) nodes.push(upper.id);
+    if (lock.hostNodes.includes(node.id)) lock.hostNodes.push(upper.id);
+  }
+}
+
+function upperPart(
+  host: TreeNode["host"],
+  pages: number,
+  state: string | undefined,
+): TreeNode["host"] {
+  const kept = Object.entries(host).filter(([band]) => band !== state);
+  return Object.fromEntries(kept.map(([band, list]) => [band, list.slice(0, pages)]));
+}
+
+function lowerPart(
+  host: TreeNode["host"],
+  pages: number,
+  state: string | undefined,
+): TreeNode["host"] {
+  return Object.fromEntries(
+    Object.entries(host).map(([band, list]) => [band, band === state ? list : list.slice(pages)]),
+  );
+}
+
+/** The tree's slots: full, the primary window, the other windows from the longest, state. @internal */
+export function slotNames(world: World): string[] {
+  const windows = windowsOf(world).map(({ name }) => name); // chain order: from the longest
+  const primary = world.config.primary_window ?? windows[0];
+  const state = stateBandOf(world);
+  return [
+    ownerOf(world).name,
+    ...windows.filter((name) => name === primary),
+    ...windows.filter((name) => name !== primary),
+    ...(state === null ? [] : [state.name]),
+  ];
+}
+
+/** Whether a node has a slot on the device. @internal */
+export function isOnDevice(world: World, node: TreeNode, slot: string): boolean {
+  const { role } = bandNamed(world, slot);
+  if (role === "owner") return node.ids !== null;
+  return role === "state" ? node.state !== null : node.windows[slot] === true;
+}
+
+/** Whether a node has a slot on the device or as a finished copy on the host. @internal */
+export function isAnywhere(world: World, node: TreeNode, slot: string): boolean {
+  return isOnDevice(world, node, slot) || node.host[slot] !== undefined;
+}
+
+/** Nodes of a path that matter to a slot at its end: all, those of the last tokens of a window, the end. @internal */
+export function reachedBy(
+  world: World,
+  path: readonly TreeNode[],
+  slot: string,
+  extra: number = 0,
+): TreeNode[] {
+  const band = bandNamed(world, slot);
+  const last = path.at(-1);
+  if (last === undefined) return [];
+  if (band.role === "owner" || (band.role === "window" && band.window === null)) return [...path];
+  if (band.role === "state") return [last];
+  const from = last.to - (band.window ?? 0) - extra;
+  return path.filter((node) => node.to > from);
+}
+
+/** Marks a path as used by this operation: of a window its last tokens and a page more. @internal */
+export function touch(world: World, path: readonly TreeNode[]): void {
+  for (const slot of slotNames(world)) {
+    for (const node of reachedBy(world, path, slot, world.config.page_size))
+      node.used[slot] = world.clock;
+  }
+}
