@@ -49,6 +49,9 @@ export class OpenThings {
     // A wait of the host and the end of its request end a transfer, too.
     const { ended } = answer.ok as { readonly ended?: EndedTransfers };
     for (const name of ended?.transfers ?? []) this.#transfers.delete(name);
+    this.#usesTree ||=
+      operation.op === "tree.insert" ||
+      (operation.op === "request.finish" && operation.args.insert);
     switch (operation.op) {
       case "row.alloc":
         for (const name of operation.args.reqs) this.#lengths.set(name, 0);
@@ -126,14 +129,19 @@ export class OpenThings {
       case "tree.lock":
         this.#locks.push(operation.args);
         break;
-      case "tree.insert":
-        this.#usesTree = true;
-        break;
-      case "request.finish":
-        this.#usesTree ||= operation.args.insert;
+      case "tree.unlock":
+        this.#dropLock(operation.args);
         break;
       default:
     }
+  }
+
+  #dropLock({ key, len, req }: OpenLock): void {
+    const text = JSON.stringify(key);
+    const index = this.#locks.findIndex(
+      (lock) => lock.req === req && lock.len === len && JSON.stringify(lock.key) === text,
+    );
+    if (index >= 0) this.#locks.splice(index, 1);
   }
 
   #endTransfer({ transfer, writer, outcome }: KvArgs["net.end"]): void {
