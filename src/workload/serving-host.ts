@@ -1,7 +1,7 @@
 // The serving model's use of the host cache: backups of what the tree holds, loads of what only the host has, and
 // requests that were retracted with a backup. Copies end some steps after they began; now and then one fails.
 import { Prng } from "../base/prng.js";
-import type { Key, KvOk } from "../base/operations.js";
+import type { Key, KvOk, PageLists } from "../base/operations.js";
 import { NameSource } from "./names.js";
 import type { PrefixCache } from "./serving-cache.js";
 import type { Job } from "./serving-jobs.js";
@@ -15,6 +15,14 @@ const OPEN_BACKUPS = 4; // copies of tree nodes that run at once at most
 const STEPS_LONGEST = 3; // a copy takes one step to so many
 const FAILS_OF = 24; // one copy of so many fails
 const CANCELS_OF = 16; // one load of so many is given up before it begins
+
+const EVICTIONS_MOST = 4; // for one load
+
+interface HostPrefix {
+  readonly key: Key;
+  readonly len: number; // tokens
+  readonly deviceLen: number; // tokens of it that the device has
+}
 
 interface OpenCopy {
   readonly name: string;
@@ -108,14 +116,9 @@ export class HostTier {
   *fetch(job: Job): Take {
     if (this.#cache === null || job.hasLoaded || job.prompt < 2) return false;
     job.hasLoaded = true;
-    const found = yield* this.#hostPrefix(this.#cache, job);
-    if (found === null) return false;
-    const { key, len } = found;
     const load = this.#loadNames.fresh();
-    const reserve = { op: "host.load_reserve", args: { load, key, len } } as const;
-    const answer = yield* this.#memory.ask(reserve);
-    if (answer === null) return false;
-    const { pages = {} } = (answer.ok ?? {}) as Partial<KvOk["host.load_reserve"]>;
+    const pages = yield* this.#reserve(this.#cache, job, load);
+    if (pages === null) return false;
     if (this.#prng.chance(1, CANCELS_OF)) {
       yield { op: "host.load_cancel", args: { load } };
       this.#context.count("cancelled_loads");
@@ -132,11 +135,28 @@ export class HostTier {
     return true;
   }
 
+  /** Takes places for a prefix that only the host has whole; null where there is none, or no memory. */
+  *#reserve(cache: PrefixCache, job: Job, load: string): Script<PageLists | null> {
+    for (let tries = 0; tries < EVICTIONS_MOST; tries++) {
+      // An eviction may take of the path itself, so it is looked for again.
+      const found = yield* this.#hostPrefix(cache, job);
+      if (found === null) return null;
+      const { key, len, deviceLen } = found;
+      const held = { key: cache.key(job, deviceLen), len: deviceLen, req: load };
+      if (deviceLen > 0) yield { op: "tree.lock", args: held };
+      const answer = yield { op: "host.load_reserve", args: { load, key, len } };
+      const hasRoom = answer.err !== undefined && (yield* this.#memory.evictFor(answer.err));
+      if (deviceLen > 0) yield { op: "tree.unlock", args: held };
+      if (answer.err === undefined)
+        return ((answer.ok ?? {}) as Partial<KvOk["host.load_reserve"]>).pages ?? {};
+      if (!hasRoom) break;
+    }
+    this.#memory.refuse();
+    return null;
+  }
+
   /** The longest prefix that device and host together have in every slot, where it is longer than the device's. */
-  *#hostPrefix(
-    cache: PrefixCache,
-    job: Job,
-  ): Script<{ readonly key: Key; readonly len: number } | null> {
+  *#hostPrefix(cache: PrefixCache, job: Job): Script<HostPrefix | null> {
     let most = job.prompt - 1;
     for (;;) {
       const key = cache.key(job, most);
@@ -145,7 +165,7 @@ export class HostTier {
       const least = Math.min(most, ...Object.values(host));
       if (Object.keys(host).length === 0 || least <= len) return null;
       // Each slot answers for itself alone: what they have in common is found by asking for less.
-      if (least === most) return { key, len: most };
+      if (least === most) return { key, len: most, deviceLen: len };
       most = least;
     }
   }

@@ -20,13 +20,18 @@ export class ServingMemory {
     let answer = yield operation;
     // What was short may hide what else is: ids first, then bytes.
     for (let tries = 0; answer.err !== undefined && tries < EVICTIONS_MOST; tries++) {
-      if (!(yield* this.#evictFor(answer.err))) break;
+      if (!(yield* this.evictFor(answer.err))) break;
       answer = yield operation;
     }
     if (answer.err === undefined) return answer;
+    this.refuse();
+    return null;
+  }
+
+  /** A take was refused for good. */
+  refuse(): void {
     this.#context.count("refusals");
     this.#onRefusal();
-    return null;
   }
 
   /** Whether a take was granted. */
@@ -35,7 +40,7 @@ export class ServingMemory {
   }
 
   /** Evicts what the refused take lacked. False where nothing was evicted. */
-  *#evictFor(error: OperationError): Take {
+  *evictFor(error: OperationError): Take {
     const demand = this.#context.features.shares ? this.#lacking(error) : null;
     return demand !== null && (yield* this.evict(demand));
   }

@@ -54,10 +54,10 @@ Examples:
   unified-trace record --seeds 0:50 --ops 400 --page-sizes 1,16,64 --out base.jsonl.gz
   unified-trace record --scenario all --out scenarios.jsonl
   unified-trace record --workload mooncake:conversation_trace.jsonl.gz --limit 1000 --out real.jsonl
-  unified-trace record --workload mooncake:conversation_trace.jsonl.gz --requests 3000 \
-    --config serving/tight --prefix-sharing --host-cache --checkpoint extra_buffer --out real.jsonl.gz
-  unified-trace record --workload synthetic --prefix-sharing --host-cache 4096 \
-    --checkpoint extra_buffer_lazy:512 --layouts full+window+state --out lazy.jsonl
+  unified-trace record --workload mooncake:conversation_trace.jsonl.gz --requests 3000 \\
+    --prefix-sharing --host-cache --checkpoint extra_buffer --out shared.jsonl.gz
+  unified-trace record --workload synthetic --layouts full+window+state --prefix-sharing \\
+    --host-cache 4096 --checkpoint extra_buffer_lazy:512 --out lazy.jsonl
   unified-trace record --workload synthetic:5 --requests 200 --pair --out pair.jsonl
   unified-trace record --workload synthetic --out - | head -3
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
