@@ -5,14 +5,11 @@ import { legalOperation } from "./seeded-legal.js";
 import type { SeededModel } from "./seeded-model.js";
 
 const TAIL_LENGTH = 3; // flush, flush, check.idle
-const RESTORE_LENGTH = 3; // restore, its copy's end, finish
 
 /** Operations that ending everything would take now, at most. @internal */
 export function drainLength(model: SeededModel): number {
   const { tree, host, net } = model;
   const open = model.forwards.filter((forward) => !forward.recorded && !forward.prebuilt).length;
-  const kept = [...host.copies.values()].filter(({ kind }) => kind === "retract").length;
-  const restores = (host.kept.length + kept) * RESTORE_LENGTH;
   return (
     open +
     Number(model.isGroupOpen) +
@@ -22,9 +19,7 @@ export function drainLength(model: SeededModel): number {
     host.copies.size +
     net.open.size +
     tree.locks.length +
-    restores +
-    Number(restores > 0) + // what the tree holds makes room for them
-    Number(tree.isUsed) +
+    Number(tree.isUsed || host.isUsed) +
     TAIL_LENGTH
   );
 }
@@ -37,7 +32,6 @@ export function drainStep(draws: SeededDraws, left: number): KvOperation {
     endOutside(draws.model) ??
     legalOperation("forward.process", draws) ??
     finishAny(draws) ??
-    restoreKept(draws) ??
     discard(draws.model);
   if (ending !== null) return ending;
   return left === 1 ? { op: "check.idle", args: {} } : { op: "chain.flush", args: {} };
@@ -63,19 +57,7 @@ function finishAny(draws: SeededDraws): KvOperation | null {
   return { op: "request.finish", args: { req, len, insert: false } };
 }
 
-/** A request that the host keeps can only go by coming back. */
-function restoreKept(draws: SeededDraws): KvOperation | null {
-  const { tree, host, pageBytes } = draws.model;
-  const [kept] = host.kept;
-  if (kept === undefined) return null;
-  if (tree.isUsed && !tree.isEvicted) {
-    const units = Object.fromEntries([...pageBytes.keys()].map((band) => [band, "all" as const]));
-    return { op: "tree.evict", args: { units } };
-  }
-  const [req] = draws.requestNames(1) as [string]; // one was asked for
-  return { op: "request.restore", args: { req, copy: kept.copy } };
-}
-
-function discard({ tree }: SeededModel): KvOperation | null {
-  return tree.isUsed ? { op: "contents.discard", args: {} } : null;
+/** What the tree holds goes, and with it what the host keeps of it and of retracted requests. */
+function discard({ tree, host }: SeededModel): KvOperation | null {
+  return tree.isUsed || host.isUsed ? { op: "contents.discard", args: {} } : null;
 }

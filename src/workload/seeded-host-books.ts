@@ -40,6 +40,7 @@ export class HostBooks {
   readonly loads = new Map<string, ModelLoad>();
   readonly copies = new Map<string, ModelCopy>();
   readonly kept: KeptRequest[] = []; // copied to the host whole
+  isUsed = false; // whether the host may hold anything that was not discarded
   readonly doneCopies: string[] = []; // ended
   readonly doneLoads: string[] = []; // submitted or cancelled
 
@@ -79,6 +80,10 @@ export class HostBooks {
       }
       case "request.restore":
         this.#restore(operation.args, answer);
+        break;
+      case "contents.discard":
+        this.doneCopies.push(...this.kept.splice(0).map(({ copy }) => copy));
+        this.isUsed = false;
         break;
       default:
         this.#learnLoad(operation);
@@ -126,6 +131,7 @@ export class HostBooks {
   }
 
   #start(copy: ModelCopy): void {
+    this.isUsed = true;
     this.copies.set(copy.name, copy);
   }
   #end(name: string): ModelCopy | undefined {

@@ -3,7 +3,6 @@
 import type { InvalidRule, KvOperation, KvOperationName } from "../base/operations.js";
 import type { Builder, SeededDraws } from "./seeded-draws.js";
 import { isInAnyWindow, wholePages } from "./seeded-draws.js";
-import { isAnswered } from "./seeded-answered.js";
 import { FURTHER_RULES, FURTHER_TAKES } from "./seeded-illegal-further.js";
 import { legalOperation } from "./seeded-legal.js";
 import { holdsNothing, protectedPages } from "./seeded-rows.js";
@@ -224,5 +223,5 @@ export function illegalOperation(draws: SeededDraws): BrokenOperation | null {
   const isFurther = draws.isWhole && isClosed && draws.prng.chance(1, 2);
   const [rule, build] = draws.prng.pick(isFurther ? FURTHER_RULES : list);
   const operation = build(draws);
-  return operation === null || !isAnswered(operation) ? null : { operation, rule };
+  return operation === null ? null : { operation, rule };
 }

@@ -1,7 +1,6 @@
 // Operations whose preconditions hold in the model, by kind. A builder answers null where the run has nothing to use it
 // on.
 import type { KvOperation, KvOperationName } from "../base/operations.js";
-import { isAnswered } from "./seeded-answered.js";
 import type { Builders, SeededDraws } from "./seeded-draws.js";
 import { FORWARD_BUILDERS } from "./seeded-forwards.js";
 import { HOST_BUILDERS } from "./seeded-host.js";
@@ -41,6 +40,5 @@ export const FREE_OF_OPEN_FORWARD: ReadonlySet<KvOperationName> = new Set<KvOper
 
 /** A legal operation of that kind, null where the run has nothing for it. @internal */
 export function legalOperation(kind: KvOperationName, draws: SeededDraws): KvOperation | null {
-  const operation = BUILDERS[kind]?.(draws) ?? null;
-  return operation !== null && isAnswered(operation) ? operation : null;
+  return BUILDERS[kind]?.(draws) ?? null;
 }

@@ -1,7 +1,6 @@
 // What one operation makes likely next: a fresh row is matched, a matched state is copied, a reserved load is bound and
 // submitted, a tracked state goes to the tree. Each plan is looked at again when its turn comes.
 import type { Answer, KvOperation, Operation } from "../base/operations.js";
-import { isAnswered } from "./seeded-answered.js";
 import type { SeededDraws } from "./seeded-draws.js";
 import { bindOf, reserveOf } from "./seeded-host.js";
 import { canDonate } from "./seeded-states.js";
@@ -34,7 +33,7 @@ export class SeededPlans {
       if (!isBindDue(this.#draws) && prng.chance(1, 4)) return null;
       if (model.openForward !== undefined) return null;
       const operation = this.#plans.shift()?.(this.#draws) ?? null;
-      if (operation !== null && isAnswered(operation)) return operation;
+      if (operation !== null) return operation;
     }
     return null;
   }

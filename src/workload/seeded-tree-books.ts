@@ -30,7 +30,6 @@ export class TreeBooks {
   loadable: TreePlace[] = [];
   readonly locks: HeldLock[] = [];
   isUsed = false; // whether anything was put into the tree since it was last discarded
-  isEvicted = false; // whether everything that could go went, and nothing came since
 
   constructor(model: SeededModel) {
     this.#model = model;
@@ -97,9 +96,6 @@ export class TreeBooks {
       case "tree.evict":
         this.#keepLocked();
         this.loadable = [];
-        this.isEvicted = [...this.#model.pageBytes.keys()].every(
-          (band) => operation.args.units?.[band] === "all",
-        );
         break;
       case "contents.discard":
         this.places = [];
@@ -136,7 +132,7 @@ export class TreeBooks {
 
   #learnInsert(req: string, key: Key, len: number): void {
     this.note(key, len);
-    this.#use();
+    this.isUsed = true;
     const request = this.#model.requests.get(req);
     if (request === undefined) return;
     request.key ??= lengthenKey(key, this.#model.config.row_tokens);
@@ -150,18 +146,13 @@ export class TreeBooks {
     const isTracking = strategy !== undefined && strategy !== "no_buffer";
     const inserted = isTracking ? (request?.tracked ?? null) : len;
     if (key === undefined) return;
-    this.#use();
+    this.isUsed = true;
     // A state that was tracked beyond `len` does not go, and nothing does without one.
     if (inserted === null || inserted > len) return;
     this.note(key, inserted);
     const hasState =
       isTracking || (strategy === "no_buffer" && request?.slots.has("main") === true);
     if (hasState && inserted % pageSize === 0) addPlace(this.states, key, inserted);
-  }
-
-  #use(): void {
-    this.isUsed = true;
-    this.isEvicted = false;
   }
 
   #unlock({ key, len, req }: HeldLock): void {
