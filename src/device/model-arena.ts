@@ -31,6 +31,8 @@ export class ModelArena {
   finishedForward = 0; // number of the newest forward that has run
   readonly uses: OpenUses; // copies, transfers and reservations that are not over
   readonly deferred: DeferredFrees; // given back, and bound until transfers are over
+  /** Whether somebody let go of a page that an open group keeps bound; null without such pages. */
+  letGo: ((band: BandPages, id: number) => boolean) | null = null;
   readonly unplaced: UnplacedSlots = new UnplacedSlots(); // slots whose page is not known yet
   moveEffects = 0; // `move` effects so far
   readonly #byName: ReadonlyMap<string, BandPages>;
@@ -109,6 +111,11 @@ export class ModelArena {
     pages[p + PAGE.content] = this.garbage();
     pages[p + PAGE.byOperation] = this.operation;
     pages[p + PAGE.byAct] = act;
+  }
+
+  /** Whether who held a page let go of it, though it waits to be freed: forwards launched since do not use it. */
+  wasLetGo(band: BandPages, id: number): boolean {
+    return this.deferred.has(band, id) || (this.letGo !== null && this.letGo(band, id));
   }
 
   /** A content that no page is ever expected to hold. */

@@ -13,7 +13,8 @@ export function execute(run: ModelRun, effect: Effect, operation: KvOperation): 
     case "hostread": // the schedule stream is in order: nothing to do
       return;
     case "wait":
-      run.forwards.wait(effect[1]);
+      if (run.copies.knows(effect[1])) run.copies.finish(effect[1]);
+      else run.forwards.wait(effect[1]);
       return;
     case "move":
       move(run, run.arena.band(effect[1]), effect[2]);
@@ -45,7 +46,7 @@ export function execute(run: ModelRun, effect: Effect, operation: KvOperation): 
       run.transfers.start(effect[1], effect[2], effect[3]);
       return;
     case "hostcopy":
-      fail("bad_effect", `the simulated device cannot carry out a ${effect[0]} effect yet`);
+      run.copies.start(effect[1], effect[2], effect[3]);
   }
 }
 

@@ -104,6 +104,7 @@ export function discard(run: ModelRun, ok: FreedOk): void {
     fail("bad_effect", `the discard leaves virtual ${id} in the tree`);
   for (const slot of run.tree.heldStates())
     fail("bad_effect", `the discard leaves slot ${slot} in the tree`);
+  run.forgetCached(); // on the host too, and retracted requests
 }
 
 /** What one operation takes out of the tree. @internal */
@@ -150,6 +151,9 @@ export class Removal implements Allowed {
       if (orphan !== 0)
         fail("bad_effect", `${this.word} leaves virtual ${orphan} in the tree without its prefix`);
     }
-    for (const node of this.#touched) this.#run.tree.prune(node);
+    const { tree, host, arena } = this.#run;
+    for (const node of this.#touched)
+      for (const page of tree.unreachableHost(node, arena.owner)) host.release(page);
+    for (const node of this.#touched) tree.prune(node);
   }
 }

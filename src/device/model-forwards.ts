@@ -39,6 +39,10 @@ export class ForwardStream {
     this.#late = late;
   }
 
+  /** Number of the newest forward that was launched. */
+  get launched(): number {
+    return this.#launched;
+  }
   nameOf(serial: number): string {
     return this.#unfinished.find((forward) => forward.serial === serial)?.name ?? "a forward";
   }
@@ -68,7 +72,7 @@ export class ForwardStream {
     this.#unfinished.push(forward); // before the pages, so that messages can name it
     const stepHash = hashName(name);
     for (const entry of batch) this.#resolve(forward, entry, stepHash);
-    if (!this.#late()) this.#runThrough(forward.serial);
+    if (!this.#late()) this.runThrough(forward.serial);
   }
 
   record(name: string, writes: "known" | "unknown"): void {
@@ -87,12 +91,12 @@ export class ForwardStream {
     if (forward?.recorded === false)
       fail("bad_effect", `wait for ${name}, which was launched but not recorded`);
     if (serial === 0) fail("bad_effect", `wait for ${name}, a prebuilt step without an event`);
-    this.#runThrough(serial);
+    this.runThrough(serial);
   }
 
   /** The host has seen a forward's end. */
   process(name: string): void {
-    this.#runThrough(this.#serialOf(name, "processing"));
+    this.runThrough(this.#serialOf(name, "processing"));
   }
 
   requireKnown(name: string, what: string): void {
@@ -109,7 +113,7 @@ export class ForwardStream {
 
   /** Runs everything that was launched. */
   drain(): void {
-    this.#runThrough(this.#launched);
+    this.runThrough(this.#launched);
   }
 
   #remember(name: string, serial: number): void {
@@ -150,7 +154,7 @@ export class ForwardStream {
 
   #read(forward: Forward, band: BandPages, row: ModelRow, pages: number): void {
     const { virtual } = row;
-    const { owner, uses, deferred } = this.#arena;
+    const { owner, uses } = this.#arena;
     const isShared = uses.count > 0; // with copies and transfers
     for (let index = 0; index < pages; index++) {
       const id = virtual[index]!; // below pageCount
@@ -163,7 +167,7 @@ export class ForwardStream {
         const what = `page ${index} of ${row.req}, virtual ${id}`;
         fail("bad_effect", `${forward.name} reads ${what}, which is not bound`, band.name);
       }
-      if (deferred.has(band, id)) continue; // the row let go of it
+      if (this.#arena.wasLetGo(band, id)) continue;
       if (isShared) this.#arena.requireFilled(forward.name, band, place);
       const block = band.page(place);
       const p = offsetOf(place);
@@ -180,13 +184,12 @@ export class ForwardStream {
     writer: number,
   ): void {
     const { units } = band;
-    const { deferred } = this.#arena;
     const isShared = this.#arena.uses.count > 0; // with copies and transfers
     const end = Math.ceil(entry.to / units);
     for (let index = Math.floor(entry.from / units); index < end; index++) {
       const id = row.virtual[index]!; // below pageCount
       if (id === 0 || band.placeOf(id) === 0) continue;
-      if (deferred.has(band, id)) continue; // the row let go of it
+      if (this.#arena.wasLetGo(band, id)) continue;
       if (isShared) this.#arena.requireUnused(forward.name, band, band.placeOf(id));
       const firstToken = index * units;
       const from = Math.max(entry.from - firstToken, 0);
@@ -241,7 +244,8 @@ export class ForwardStream {
     forward.writes.push(band.index, id, ids[i + ID.generation]!, place, value, whole ? 1 : 0);
   }
 
-  #runThrough(serial: number): void {
+  /** Runs a forward and all earlier ones: the schedule stream, the host or a copy's stream is behind its end. */
+  runThrough(serial: number): void {
     while (this.#unfinished.length > 0 && this.#unfinished[0]!.serial <= serial) {
       const forward = this.#unfinished[0]!; // not empty
       const { writes } = forward;

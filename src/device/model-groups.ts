@@ -19,6 +19,10 @@ export function beginGroup(run: ModelRun): void {
     evictsFrom: Infinity,
     doubtful: new Map(),
   };
+  // A window page of the tree may have been evicted in the group already.
+  run.arena.letGo = (band, id) =>
+    run.group?.bands[band.index]!.has(id) === true || // one set a band
+    (run.hidesEvictions && band.isWindow && run.tree.pageOf(id) !== undefined);
 }
 
 /** Ends the group: every listed page must be one that an operation of the group gave back. @internal */
@@ -26,6 +30,7 @@ export function endGroup(run: ModelRun, ok: FreedOk): void {
   const { group } = run;
   if (group === null) fail("bad_effect", "group.end without an open group");
   run.group = null;
+  run.arena.letGo = null;
   const removal = new GroupRemoval(run, group);
   freeListed(run, ok, removal);
   for (const [slot, node] of group.doubtful) {

@@ -33,7 +33,8 @@ export function matchKey(run: ModelRun, tokens: Tokens, answered: number): Match
       let isWhole = true;
       for (const band of bands) {
         const id = band.isState ? state : virtual;
-        runs[band.index] = id !== 0 && isHeld(run, band, id) ? runs[band.index]! + 1 : 0; // one a band
+        const isThere = id !== 0 && isHeld(run, band, id) && !run.loads.isUnpublished(band, id);
+        runs[band.index] = isThere ? runs[band.index]! + 1 : 0; // one a band
         if (runs[band.index]! * size >= needed(band, to, size)) alone[band.index] = to;
         else isWhole = false;
       }

@@ -12,20 +12,24 @@ import type {
   OperationOf,
 } from "../base/operations.js";
 import { fail } from "./model-fault.js";
+import { backUp, backupDone, beforeBackup, evictHost, retract } from "./model-backups.js";
 import { discard, evict } from "./model-evictions.js";
-import {
-  checkReleased,
-  closeEmpty,
-  closeRequest,
-  freeSlots,
-  freeTokens,
-  retireWindows,
-} from "./model-frees.js";
+import { checkReleased, closeEmpty, freeSlots, freeTokens, retireWindows } from "./model-frees.js";
 import { settleEnded } from "./model-give-back.js";
 import { beginGroup, endGroup } from "./model-groups.js";
+import {
+  beforeDone,
+  beforeSubmit,
+  bindLoad,
+  cancel,
+  done,
+  reserve,
+  submit,
+} from "./model-loading.js";
 import { lockPath, unlockPath } from "./model-locks.js";
 import type { ModelRun } from "./model-run.js";
 import { beforeReceive, beforeSend, end, publish, receive, send } from "./model-network.js";
+import { restore } from "./model-restoring.js";
 import { finish, insert, match } from "./model-sharing.js";
 import { checkCopy, donate } from "./model-states.js";
 import { bindSlots, bindTokens, markHandedOut } from "./model-takes.js";
@@ -52,10 +56,7 @@ const QUESTION = {
     if (effects.length > 0) fail("bad_effect", `a question has a ${effects[0]![0]} effect`); // not empty
   },
 };
-/** Binds pages in a way that is not simulated yet; a handling in its place is all that is missing. */
-const UNKNOWN = null;
-
-const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
+const HANDLING: { readonly [K in KvOperationName]: Handling<K> } = {
   boot: NOTHING,
   "arena.resize": { before: (run, _args, ok) => run.resize(ok) },
   "row.alloc": { after: openRows },
@@ -80,11 +81,8 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
   "group.end": { after: (run, _args, ok) => endGroup(run, ok) },
   "window.retire": { after: retireWindows },
   "request.finish": { after: finish },
-  "request.retract": {
-    before: (_run, _args, ok) => requireNone("request.retract with backup", ok.host !== undefined),
-    after: (run, args, ok) => closeRequest(run, args.req, ok),
-  },
-  "request.restore": UNKNOWN,
+  "request.retract": { after: retract },
+  "request.restore": { after: restore },
   "forward.launch": { after: checkLaunch },
   "forward.record": { after: checkRecord },
   "forward.barrier": NOTHING,
@@ -95,14 +93,14 @@ const HANDLING: { readonly [K in KvOperationName]: Handling<K> | null } = {
   "event.fire": NOTHING, // a forward that ended early is still treated as late
   "chain.flush": { after: checkFlush },
   "chain.relieve": NOTHING,
-  "host.backup": UNKNOWN,
-  "host.backup_done": UNKNOWN,
-  "host.load_reserve": UNKNOWN,
-  "host.load_bind": UNKNOWN,
-  "host.load_submit": UNKNOWN,
-  "host.load_cancel": UNKNOWN,
-  "host.load_done": UNKNOWN,
-  "host.evict": NOTHING,
+  "host.backup": { before: beforeBackup, after: backUp },
+  "host.backup_done": { after: backupDone },
+  "host.load_reserve": { after: reserve },
+  "host.load_bind": { after: bindLoad },
+  "host.load_submit": { before: beforeSubmit, after: submit },
+  "host.load_cancel": { after: cancel },
+  "host.load_done": { before: beforeDone, after: done },
+  "host.evict": { after: (run, _args, ok) => evictHost(run, ok) },
   "net.send": { before: beforeSend, after: send },
   "net.receive": { before: beforeReceive, after: receive },
   "net.publish": { after: publish },
@@ -142,9 +140,7 @@ export function before<K extends KvOperationName>(
   answer: Answer,
 ): void {
   const ok = answer.ok as KvOk[K]; // the caller answers this operation, with a grant
-  const handling = HANDLING[operation.op];
-  if (handling === null) return notSimulated(operation.op);
-  handling.before?.(run, operation.args, ok, answer.fx ?? []);
+  HANDLING[operation.op].before?.(run, operation.args, ok, answer.fx ?? []);
 }
 
 /** Does what a granted operation needs after its effects. @internal */
@@ -154,18 +150,11 @@ export function after<K extends KvOperationName>(
   answer: Answer,
 ): void {
   const ok = answer.ok as KvOk[K]; // as above
-  HANDLING[operation.op]?.after?.(run, operation.args, ok, answer.fx ?? []);
+  HANDLING[operation.op].after?.(run, operation.args, ok, answer.fx ?? []);
   const { ended } = ok as { readonly ended?: EndedTransfers }; // of those answers that may have it
   settleEnded(run, ended);
-  const stray = run.transfers.takeStarted();
+  const stray = run.transfers.takeStarted() ?? run.copies.takeStarted()?.use ?? null;
   if (stray !== null) fail("bad_effect", `${operation.op} starts ${stray.name}`);
-}
-
-function notSimulated(what: string): never {
-  fail("bad_effect", `the simulated device cannot follow ${what} yet`);
-}
-function requireNone(what: string, happened: boolean): void {
-  if (happened) notSimulated(what);
 }
 
 function openRows(run: ModelRun, args: KvArgs["row.alloc"], ok: KvOk["row.alloc"]): void {

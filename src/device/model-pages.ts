@@ -262,6 +262,17 @@ export class BandPages {
     return { a: ids[i + ID.sumA]!, b: ids[i + ID.sumB]!, stamps };
   }
 
+  /** The content of a page with these stamps, one a unit. */
+  contentOfStamps(stamps: Int32Array): PageContent {
+    let [a, b] = [0, 0];
+    for (const [unit, stamp] of stamps.entries()) {
+      if (stamp === 0) continue;
+      a = (a + mixA(UNIT_FIELD, unit, stamp >>> 0)) | 0;
+      b = (b + mixB(UNIT_FIELD, unit, stamp >>> 0)) | 0;
+    }
+    return { a, b, stamps };
+  }
+
   /** Says that an id holds `content` once all issued writes are done. */
   hold(id: number, content: PageContent): void {
     const ids = this.id(id);

@@ -7,8 +7,17 @@ import type { BandPages } from "./model-pages.js";
 /** Physical pages by band index. @internal */
 export type Places = readonly (readonly number[])[];
 
-/** Reads an effect's or answer's lists; ids of other kinds are left out. @param what - who names them, for messages @internal */
+/** Reads the lists of bound pages of an effect or answer; ids of other kinds are left out. @param what - who names them
+ * @internal */
 export function placesOf(arena: ModelArena, lists: PageLists, what: string): number[][] {
+  const places = listedPlaces(arena, lists, what);
+  for (const band of arena.bands)
+    for (const page of places[band.index]!) requireBound(band, page, what); // one list a band
+  return places;
+}
+
+/** The same, of pages that may get their id later. @internal */
+export function listedPlaces(arena: ModelArena, lists: PageLists, what: string): number[][] {
   const places: number[][] = arena.bands.map(() => []);
   for (const [name, extents] of Object.entries(lists)) {
     if (name === "virtual" || name === "slots") continue;
@@ -16,7 +25,8 @@ export function placesOf(arena: ModelArena, lists: PageLists, what: string): num
     for (const [first, count] of extents) {
       for (let k = 0; k < Math.abs(count); k++) {
         const page = count > 0 ? first + k : first - k;
-        requireBound(band, page, what);
+        if (!band.isUsable(page))
+          fail("bad_effect", `${what} names ${name} page ${page}, which is not usable`, name, page);
         places[band.index]!.push(page); // one list a band
       }
     }
@@ -25,9 +35,13 @@ export function placesOf(arena: ModelArena, lists: PageLists, what: string): num
 }
 
 function requireBound(band: BandPages, page: number, what: string): void {
-  if (band.isUsable(page) && band.holderOf(page) !== 0) return;
-  const why = band.isUsable(page) ? "which is not bound" : "which is not usable";
-  fail("bad_effect", `${what} names ${band.name} page ${page}, ${why}`, band.name, page);
+  if (band.holderOf(page) !== 0) return;
+  fail(
+    "bad_effect",
+    `${what} names ${band.name} page ${page}, which is not bound`,
+    band.name,
+    page,
+  );
 }
 
 /** Refuses places other than the true ones. @param what - who names them @internal */

@@ -31,12 +31,20 @@ export class ModelRow {
   }
 
   push(virtual: number): void {
-    if (this.pageCount === this.virtual.length) {
-      const wider = new Int32Array(this.pageCount * 2);
-      wider.set(this.virtual);
-      this.virtual = wider;
-    }
+    if (this.pageCount === this.virtual.length) this.#widen(this.pageCount * 2);
     this.virtual[this.pageCount++] = virtual;
+  }
+
+  /** Makes an empty row as long as `pages` pages, none of them there yet. */
+  resize(pages: number): void {
+    if (pages > this.virtual.length) this.#widen(pages);
+    this.pageCount = pages;
+  }
+
+  #widen(pages: number): void {
+    const wider = new Int32Array(pages);
+    wider.set(this.virtual);
+    this.virtual = wider;
   }
 
   /** Notes that a forward writes the state after `len` tokens into the ring's current slot, which moves on. */
@@ -72,6 +80,12 @@ export class ModelRow {
   /** All slot ids in the order in which a finish frees them. */
   allSlots(): number[] {
     return PURPOSES.flatMap((purpose) => this.slots[purpose]);
+  }
+
+  /** Shortens the row to `tokens`, which end with a page. */
+  shorten(tokens: number, pages: number): void {
+    this.allocated = tokens;
+    this.pageCount = pages;
   }
 
   /** Takes a purpose's slots out of the row. */
@@ -112,6 +126,11 @@ export class ModelRows {
     this.open.set(req, new ModelRow(req, row));
     this.#taken.add(row);
     this.#unreset.add(row);
+  }
+
+  /** A row that is written whole is not reset. */
+  clearMark(row: ModelRow): void {
+    this.#unreset.delete(row.row);
   }
 
   close(row: ModelRow): void {

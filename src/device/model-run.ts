@@ -1,15 +1,18 @@
 // One run on the simulated device: its arena, rows, forwards and open group, and the few words every part shares.
 import type { BootOk, DirectConfig, Extents } from "../base/operations.js";
 import { ModelArena } from "./model-arena.js";
+import { type CopiedPage, HostCopies } from "./model-copies.js";
 import type { DeferredFrees } from "./model-deferred.js";
 import { fail } from "./model-fault.js";
 import { ForwardStream } from "./model-forwards.js";
+import { HostMemory } from "./model-host.js";
+import { type KeptRow, ModelLoads } from "./model-loads.js";
 import { NamedLocks } from "./model-named-locks.js";
 import type { BandPages } from "./model-pages.js";
 import { ModelRows } from "./model-rows.js";
 import { Tokens } from "./model-tokens.js";
 import { ModelTransfers } from "./model-transfers.js";
-import { type ModelNode, ModelTree } from "./model-tree.js";
+import { type ModelLock, type ModelNode, ModelTree } from "./model-tree.js";
 import type { UnplacedSlots } from "./model-unplaced.js";
 
 /** Frees of an open group: still bound and live until `group.end` lists them. @internal */
@@ -24,6 +27,12 @@ export interface OpenGroup {
   readonly doubtful: Map<number, ModelNode>;
 }
 
+/** A copy of tree nodes to the host that is not done. @internal */
+export interface OpenBackup {
+  readonly pages: readonly CopiedPage[];
+  readonly lock: ModelLock;
+}
+
 /** Everything the simulated device knows of a run. @internal */
 export class ModelRun {
   readonly config: DirectConfig;
@@ -32,6 +41,14 @@ export class ModelRun {
   forwards: ForwardStream;
   tree: ModelTree;
   readonly transfers: ModelTransfers = new ModelTransfers(() => this.arena);
+  readonly copies: HostCopies = new HostCopies(
+    () => this.arena,
+    () => this.forwards,
+  );
+  readonly loads: ModelLoads = new ModelLoads();
+  readonly kept: Map<string, KeptRow> = new Map(); // retracted requests by the name of their copy
+  readonly backups: Map<string, OpenBackup> = new Map(); // of tree nodes, by the name of their copy
+  host: HostMemory;
   readonly locks: NamedLocks = new NamedLocks();
   group: OpenGroup | null = null;
   staged = false; // pipeline stages are installed: forwards are recorded without overlap too
@@ -42,6 +59,7 @@ export class ModelRun {
     this.arena = this.#makeArena(boot);
     this.forwards = this.#makeForwards();
     this.tree = this.#makeTree();
+    this.host = new HostMemory(this.arena.bands, config);
   }
 
   /** Frees that wait for transfers. */
@@ -65,7 +83,7 @@ export class ModelRun {
 
   /** Starts anew on another arena; nothing is live, open rows stay. */
   resize(boot: BootOk): void {
-    this.forwards.drain();
+    this.drain();
     for (const band of this.arena.bands) {
       for (const id of band.liveIds())
         fail("bad_effect", `resize while ${this.arena.describe(band, band.placeOf(id))} is live`);
@@ -77,12 +95,28 @@ export class ModelRun {
     this.tree = this.#makeTree();
   }
 
+  /** Forgets what is on the host, and the nodes that stood for it. */
+  forgetCached(): void {
+    this.host.releaseAll();
+    this.kept.clear();
+    this.tree = this.#makeTree();
+  }
+
+  /** Lets every forward and copy run that was issued. */
+  drain(): void {
+    this.copies.drain();
+    this.forwards.drain();
+  }
+
   #makeTree(): ModelTree {
     return new ModelTree(this.config.page_size, new Tokens([]));
   }
   #makeArena(boot: BootOk): ModelArena {
     return new ModelArena(this.config, boot, this.transfers.strays, {
-      holder: (band, id) => this.rows.nameHolder(band, id) || this.#nameCached(band, id),
+      holder: (band, id) =>
+        this.rows.nameHolder(band, id) ||
+        this.#nameCached(band, id) ||
+        this.loads.nameHolder(band, id),
       forward: (serial) => this.forwards.nameOf(serial),
     });
   }

@@ -4,37 +4,12 @@
 //
 // Nodes split where a match, a lock, an insertion or a state ends; where an allocator splits besides that does not show,
 // since what is cached is kept page by page.
+import type { HostPage } from "./model-host.js";
+import type { BandPages } from "./model-pages.js";
 import type { Tokens } from "./model-tokens.js";
+import { type ModelLock, ModelNode } from "./model-tree-node.js";
 
-/** Keeps a path in the tree, from the root to `end`. @internal */
-export interface ModelLock {
-  readonly holder: string;
-  readonly pages: number; // of the path
-  readonly end: ModelNode;
-  readonly operation: number; // that took it
-}
-
-/** A run of pages. @internal */
-export class ModelNode {
-  parent: ModelNode | null;
-  tokens: Tokens;
-  firstPage: number; // pages before this node
-  virtual: number[]; // virtual page by page, 0 where the device holds none
-  state = 0; // slot that holds the state after the node's last token, 0 = none
-  readonly children = new Map<string, ModelNode>(); // by the name of the first page
-  readonly locks = new Set<ModelLock>(); // of all paths that run through this node to its end
-
-  constructor(parent: ModelNode | null, tokens: Tokens, firstPage: number, virtual: number[]) {
-    this.parent = parent;
-    this.tokens = tokens;
-    this.firstPage = firstPage;
-    this.virtual = virtual;
-  }
-  /** Pages from the root to this node's end. */
-  get endPage(): number {
-    return this.firstPage + this.virtual.length;
-  }
-}
+export type { ModelLock, ModelNode } from "./model-tree-node.js";
 
 /** Where a cached page stands. @internal */
 export interface TreePage {
@@ -130,6 +105,7 @@ export class ModelTree {
     parent.children.set(name, upper);
     node.tokens = node.tokens.slice(cut, node.tokens.count);
     node.virtual = node.virtual.slice(count);
+    node.splitHost(upper, count);
     node.firstPage += count;
     node.parent = upper;
     upper.children.set(this.#pageName(node.tokens, 0), node);
@@ -176,6 +152,11 @@ export class ModelTree {
     return { end: node, added: added + ids.length - pages };
   }
 
+  /** Puts a page in where the device held none. */
+  fill({ node, page }: TreePage, virtual: number): void {
+    this.#setPage(node, page, virtual);
+  }
+
   setState(node: ModelNode, slot: number): void {
     node.state = slot;
     this.#states.set(slot, node);
@@ -218,6 +199,14 @@ export class ModelTree {
     return 0;
   }
 
+  /** Host copies that nothing reaches any more: behind a page of this node that is nowhere. */
+  unreachableHost(node: ModelNode, owner: BandPages): readonly HostPage[] {
+    const gap = node.virtual.findIndex(
+      (virtual, at) => virtual === 0 && node.hostAt(owner, node.firstPage + at) === undefined,
+    );
+    return gap < 0 ? [] : node.hostBehind(node.firstPage + gap);
+  }
+
   /** Forgets the end of a branch that holds nothing any more. */
   prune(node: ModelNode): void {
     let at = node;
@@ -244,6 +233,7 @@ function isEmptyLeaf(node: ModelNode): boolean {
     node.children.size === 0 &&
     node.locks.size === 0 &&
     node.state === 0 &&
+    !node.hasHost &&
     node.virtual.every((virtual) => virtual === 0)
   );
 }

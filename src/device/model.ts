@@ -51,7 +51,7 @@ export class ModelDevice implements Device {
     return (
       this.#violation ??
       this.#guard(() => {
-        run.forwards.drain();
+        run.drain();
         run.arena.verifyLive();
       })
     );

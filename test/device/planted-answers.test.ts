@@ -182,14 +182,14 @@ const MISTAKES: readonly Mistake[] = [
     /^tokens.decode is refused and yet has a wait effect/,
   ),
   plant(
-    "an operation is not simulated yet",
+    "a copy is done that nothing started",
     14,
     (line) => {
       line.operation = { op: "host.backup_done", args: { copy: "c1", outcome: "ok" } };
       line.answer = { ok: {} };
     },
     "bad_effect",
-    /^the simulated device cannot follow host.backup_done yet/,
+    /^c1 is done and copied nothing to the host/,
   ),
 ];
 
