@@ -46,6 +46,7 @@ export function backUp(run: ModelRun, args: KvArgs["host.backup"], ok: KvOk["hos
   const started = run.copies.takeStartedAs(args.copy, "out");
   const pages = hostLists(arena.bands, ok.host);
   const copied: CopiedPage[] = [];
+  let last = 0; // pages of the path that are copied or lead there
   for (const band of arena.bands) {
     const path = pathPages(run, args.key, args.len, band);
     const places = started?.places[band.index] ?? []; // one list a band
@@ -58,14 +59,13 @@ export function backUp(run: ModelRun, args: KvArgs["host.backup"], ok: KvOk["hos
     }
     comparePlaces(arena, only(run, band, listed), only(run, band, places), `copy ${args.copy}`);
     copied.push(...takeHost(run, band, listed, pages[band.index]!)); // one list a band
+    last = Math.max(last, (listed.at(-1)?.page ?? -1) + 1);
   }
-  const end = run.tree.nodeAt(Tokens.of(args.key), args.len / run.config.page_size);
+  const end = run.tree.nodeAt(Tokens.of(args.key), last);
   if (end === null)
     fail("bad_effect", `${args.copy} copies ${args.len} tokens that are not cached`);
-  run.backups.set(args.copy, {
-    pages: copied,
-    lock: run.tree.lock(end, args.copy, arena.operation),
-  });
+  const lock = run.tree.lock(end, args.copy, arena.operation);
+  run.backups.set(args.copy, { pages: copied, lock });
   if (started !== null) run.copies.open(started, copied);
 }
 
