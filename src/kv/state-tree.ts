@@ -27,17 +27,19 @@ interface NodeState {
   readonly x_named: readonly NamedState[];
   readonly x_own: readonly (readonly [request: string, from: WindowFrom])[];
 }
-type NamedState = readonly [holder: string, from: WindowFrom, place: number]; // place among all, holder by holder
+type NamedState = readonly [holder: string, from: WindowFrom, place: number]; // place in the order of taking
 
 /** @internal */
 export function treeState(core: KvCore): readonly unknown[] {
   const { tree, requests } = core;
   const named = new Map<TreeNode, NamedState[]>();
   const own = new Map<TreeNode, (readonly [string, WindowFrom])[]>();
-  let place = 0;
-  for (const holder of tree.locks.holders)
-    for (const lock of tree.locks.named(holder))
-      note(named, lock.node, [holder, windowFrom(tree, lock), place++]);
+  const locks = tree.locks.holders.flatMap((holder) =>
+    tree.locks.named(holder).map((lock) => ({ holder, lock })),
+  );
+  locks.sort((left, right) => left.lock.serial - right.lock.serial);
+  for (const [place, { holder, lock }] of locks.entries())
+    note(named, lock.node, [holder, windowFrom(tree, lock), place]);
   for (const name of requests.open.keys()) {
     const lock = tree.locks.own(name);
     if (lock !== undefined) note(own, lock.node, [name, windowFrom(tree, lock)]);
@@ -129,19 +131,20 @@ function loadLocks(
   states: readonly NodeState[],
   nodes: readonly TreeNode[],
 ): void {
-  const lockOf = (index: number, from: WindowFrom): PathLock => ({
-    node: nodes[index]!, // one a state
-    windowFrom: tree.orders.map((_, band) => {
-      const slot = tree.windows.find((window) => window.band === band);
-      return slot === undefined ? nodes[index]!.to : from[slot.name]!;
-    }),
-  });
+  const restored = (index: number, from: WindowFrom): PathLock =>
+    tree.locks.restore({
+      node: nodes[index]!, // one a state
+      windowFrom: tree.orders.map((_, band) => {
+        const slot = tree.windows.find((window) => window.band === band);
+        return slot === undefined ? nodes[index]!.to : from[slot.name]!;
+      }),
+    });
   const named = states.flatMap(({ x_named }, index) => x_named.map((state) => ({ state, index })));
   named.sort((left, right) => left.state[2] - right.state[2]);
   for (const { state, index } of named) {
     const [holder, from] = state;
-    tree.locks.addNamed(holder, tree.locks.restore(lockOf(index, from)));
+    tree.locks.addNamed(holder, restored(index, from));
   }
   for (const [index, { x_own }] of states.entries())
-    for (const [request, from] of x_own) tree.locks.restoreOwn(request, lockOf(index, from));
+    for (const [request, from] of x_own) tree.locks.restoreOwn(request, restored(index, from));
 }

@@ -53,7 +53,7 @@ export class Story {
   readonly forwards: string[] = []; // recorded, oldest first
   open: string | null = null; // launched, not recorded
   readonly locks: { readonly holder: string; readonly key: Key; readonly len: number }[] = [];
-  clock = 0;
+  uses = 0;
   transcript: string[] = [];
   #names = 0;
   readonly #prng: Prng;
@@ -79,7 +79,6 @@ export class Story {
   /** Plays one operation and checks what holds after every one. */
   play(operation: KvOperation): Answer {
     const answer = this.storage.apply(operation);
-    this.clock += 1;
     const digest = this.storage.takeDigest();
     const where = `${String(this.transcript.length)} ${JSON.stringify(operation)}`;
     if (operation.op === "boot") this.device.open(this.config, answer.ok as BootOk);
@@ -99,16 +98,15 @@ export class Story {
   count(name: string): void {
     this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
-  /** The clock of the operation played last. */
-  get now(): number {
-    return this.clock - 1;
+  /** The number of the next use of the tree: matches, inserts and given states count, nothing else does. */
+  #use(): number {
+    return ++this.uses;
   }
 
   /** Compares the tree and the books; `where` names the last operation. */
   check(): void {
     const where = this.transcript.at(-1) ?? "";
     const idle = this.storage.apply({ op: "check.idle", args: {} });
-    this.clock += 1;
     expect((idle.ok as { violations: unknown[] }).violations, where).toEqual([]);
     const state = this.storage.state();
     const shown = (state.tree as readonly ShownNode[]).filter(({ to }) => to > 0);
@@ -301,7 +299,7 @@ export class Story {
     expect(answer.ok).toMatchObject({ ...expected, host: expected.slots });
     if (expected.len > 0) this.count("match hit");
     const path = this.model.pathTo(tokensOf(key), expected.len)!;
-    this.model.touch(path, this.now);
+    this.model.touch(path, this.#use());
     row.ids = path.flatMap(({ ids }) => ids);
     row.allocated = expected.len;
     row.protected = expected.len;
@@ -314,7 +312,7 @@ export class Story {
     const expected = this.model.match(key);
     const answer = this.play({ op: "tree.match", args: { key } });
     expect(answer.ok).toMatchObject({ ...expected, host: expected.slots });
-    this.model.touch(this.model.pathTo(tokensOf(key), expected.len)!, this.now);
+    this.model.touch(this.model.pathTo(tokensOf(key), expected.len)!, this.#use());
   }
 
   #extend(row: ModelRow): void {
@@ -353,7 +351,7 @@ export class Story {
   #insertTo(row: ModelRow, len: number): void {
     const key = this.keys.get(row.name)!;
     const answer = this.play({ op: "tree.insert", args: { req: row.name, key, len } });
-    const { new_pages, duplicates, rehomed, freed } = this.model.insert(row, key, len, this.now);
+    const { new_pages, duplicates, rehomed, freed } = this.model.insert(row, key, len, this.#use());
     expect(answer.ok, this.transcript.at(-1)).toMatchObject({ new_pages, duplicates, rehomed });
     this.#freedIds(answer, freed);
     if (duplicates > 0) this.count("duplicates");
@@ -373,15 +371,16 @@ export class Story {
     expect(answer.err, this.transcript.at(-1)).toBeUndefined();
     const freed: number[] = [];
     if (insert) {
+      const use = this.#use();
       const last = this.#lastState(row);
-      const result = this.model.insert(row, key, last.len, this.now);
+      const result = this.model.insert(row, key, last.len, use);
       freed.push(...result.freed);
       const { new_pages, duplicates, rehomed } = result;
       expect((answer.ok as { tree: unknown }).tree).toEqual({ new_pages, duplicates, rehomed });
       const end = result.path.at(-1);
       if (last.slot > 0 && end?.to === last.len && end.slot === 0) {
         end.slot = last.slot;
-        end.used.set("mamba", this.now);
+        end.used.set("mamba", use);
         this.count("state given at a finish");
       }
     }
@@ -463,7 +462,7 @@ export class Story {
     });
     expect(answer.fx).toEqual(alone.fx);
     node.slot = entry.slot;
-    node.used.set("mamba", this.now);
+    node.used.set("mamba", this.#use());
     entry.slot = replacement;
     entry.len = null;
     row.checkpoint = len;

@@ -9,6 +9,7 @@ import type { TreeSlot } from "./tree-slot.js";
 export interface PathLock {
   readonly node: TreeNode;
   readonly windowFrom: readonly number[]; // [bands] first token whose window it locks
+  readonly serial: number; // locks taken before it
 }
 
 /** What locks need of the tree that they are in. @internal */
@@ -25,6 +26,7 @@ export interface LockedTree {
 /** Every lock that is held. @internal */
 export class LockTable {
   readonly #tree: LockedTree;
+  #serial = 0;
   readonly #all = new Set<PathLock>();
   readonly #own = new Map<string, PathLock>(); // by request: the lock of its protected length
   readonly #named = new Map<string, PathLock[]>(); // by holder, in the order of taking
@@ -36,9 +38,10 @@ export class LockTable {
   get all(): ReadonlySet<PathLock> {
     return this.#all;
   }
-  /** Holders of named locks, in the order of their first one. */
+  /** Holders of named locks, in the order of the oldest one that each still holds. */
   get holders(): readonly string[] {
-    return [...this.#named.keys()];
+    const oldest = (holder: string): number => this.#named.get(holder)![0]!.serial; // none is empty
+    return [...this.#named.keys()].sort((left, right) => oldest(left) - oldest(right));
   }
   named(holder: string): readonly PathLock[] {
     return this.#named.get(holder) ?? [];
@@ -57,8 +60,9 @@ export class LockTable {
     return this.restore({ node, windowFrom });
   }
 
-  /** Takes a lock that a loaded state had. */
-  restore(lock: PathLock): PathLock {
+  /** Takes a lock that a loaded state had; in the order in which they were taken. */
+  restore({ node, windowFrom }: Omit<PathLock, "serial">): PathLock {
+    const lock: PathLock = { node, windowFrom, serial: this.#serial++ };
     this.#all.add(lock);
     this.#count(lock, 1);
     return lock;
@@ -78,7 +82,7 @@ export class LockTable {
     if (before !== undefined) this.release(before);
   }
   restoreOwn(request: string, lock: PathLock): void {
-    this.#own.set(request, this.restore(lock));
+    this.#own.set(request, lock);
   }
 
   addNamed(holder: string, lock: PathLock): void {
