@@ -139,16 +139,25 @@ export function mayRepeat(option: Option): Option {
   return option;
 }
 
-/** Makes a command refuse a second value of a flag: commander would keep the last one in silence. @internal */
-export function refuseRepeated(command: Command): void {
+/**
+ * Makes a command refuse what would else be taken in silence: a second value of a flag, where commander keeps the last
+ * one, and an empty word for a value or an operand, which is what a variable that is not set leaves behind. A `<text>`
+ * may be empty. @internal
+ */
+export function refuseCareless(command: Command): void {
   for (const option of command.options) {
-    const takesValue = option.required || option.optional;
-    if (!takesValue || repeatable.has(option)) continue;
+    if (!option.required && !option.optional) continue;
+    const flag = option.long ?? option.flags;
     let isGiven = false;
-    command.on(`option:${option.name()}`, () => {
-      if (isGiven)
-        throw new UsageError(`${option.long ?? option.flags} is given twice: expected one value`);
+    command.on(`option:${option.name()}`, (value: string) => {
+      if (value === "" && !option.flags.endsWith("<text>")) wrong(flag, value, "a value");
+      if (isGiven && !repeatable.has(option)) {
+        throw new UsageError(`${flag} is given twice: expected one value`);
+      }
       isGiven = true;
     });
   }
+  command.hook("preAction", (_, { args }) => {
+    if (args.includes("")) throw new UsageError("'': an empty word, expected the name of a file");
+  });
 }

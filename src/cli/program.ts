@@ -1,7 +1,7 @@
 // The commands with their help. Commander prints help; everything it calls an error is thrown and handled in main.ts.
 import { Command } from "commander";
 import type { AddCommand, CommandOutcome } from "./command.js";
-import { refuseRepeated } from "./flags.js";
+import { refuseCareless } from "./flags.js";
 import type { Session } from "./session.js";
 
 const ABOUT =
@@ -132,7 +132,7 @@ export async function buildProgram(
     const command = program.command(`${name} ${operands}`.trim()).summary(summary);
     if (words.includes(name)) (await load())(command, session, outcome);
     else command.option("--json"); // so that its usage shows [options]
-    refuseRepeated(command);
+    refuseCareless(command);
   }
   return program;
 }

@@ -40,7 +40,7 @@ export function addSelectionFlags(command: Command): Command {
       mayRepeat(
         new Option(
           "--scenario <file|all>",
-          "a scenario file or folder; all: those of this package; may be repeated",
+          "a scenario file or folder, several times if need be; all: those of this package",
         ).argParser(collect),
       ),
     );

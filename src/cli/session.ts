@@ -8,14 +8,14 @@ import { ProgressLine } from "./progress-line.js";
 
 /** One call of the command line. Made by `main`, handed to every command. @internal */
 export class Session {
-  /** Aborted by SIGINT, SIGTERM or a closed standard output. */
+  /** Aborted by SIGINT, SIGTERM, SIGHUP or a closed standard output. */
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
   /** True when the answer is one JSON document on standard output. */
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   readonly palette: Palette; // of standard output
-  #interrupt: "SIGINT" | "SIGTERM" | null = null;
+  #interrupt: "SIGINT" | "SIGTERM" | "SIGHUP" | null = null;
   #isInterruptTold = false;
   #isClosed = false;
   #outputError: Error | null = null;
@@ -47,7 +47,8 @@ export class Session {
    */
   get interruptCode(): number | null {
     if (this.#interrupt === "SIGINT") return EXIT.interrupted;
-    if (this.#interrupt === "SIGTERM") return EXIT.terminated;
+    // a terminal that went away asks for the same as SIGTERM
+    if (this.#interrupt !== null) return EXIT.terminated;
     if (this.#outputError !== null) return EXIT.environment;
     return this.#isClosed ? EXIT.ok : null;
   }
@@ -104,7 +105,7 @@ export class Session {
   }
 
   #listen(): void {
-    for (const name of ["SIGINT", "SIGTERM"] as const) {
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       // `once`: a second signal meets the default handler and ends the process at once.
       const handler = (): void => {
         this.#interrupt ??= name;

@@ -10,7 +10,7 @@ import { inspect, inspectContext } from "./inspect.js";
 import { END_LINE, HEADER_LINE, MARK_LINE, RUN_LINES, STATE_LINE } from "./line-specs.js";
 import type { LineKind, TraceLine } from "./lines.js";
 import { LINE_KINDS, TRACE_FORMAT, TRACE_VERSION } from "./lines.js";
-import { shown, suggestion } from "./messages.js";
+import { notJson, shown, suggestion } from "./messages.js";
 import type { RunWords } from "./run-words.js";
 import { configProblem } from "./run-words.js";
 import type { LineScan } from "./scan.js";
@@ -185,11 +185,4 @@ function withDigitsOf(text: string, message: string): string {
   const numbers = text.match(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g) ?? [];
   const written = numbers.find((token) => String(Number(token)) === parsed);
   return written === undefined ? message : message.replace(parsed, () => written.slice(0, 80));
-}
-
-function notJson(text: string): string {
-  if (text.includes("\0")) return "NUL bytes";
-  if (text.startsWith("\uFEFF")) return "a byte order mark";
-  if (text.trim() === "") return "an empty line";
-  return shown(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }

@@ -80,7 +80,7 @@ export class LineFeed {
   // the pieces in which a long line comes.
   #makeRoom(): void {
     const rest = this.#filled - this.#next;
-    if (rest > this.#maxLineBytes) throw this.#tooLong();
+    if (rest > this.#maxLineBytes) throw this.#tooLong(this.#next);
     const { bytes } = this.#room;
     if (rest * 2 > bytes.length && bytes.length < this.#largestRoom) {
       const larger = lineBytes(Math.min(bytes.length * 2, this.#largestRoom));
@@ -107,11 +107,12 @@ export class LineFeed {
     this.#next = next;
     this.#searched = next;
     this.number += 1;
-    if (this.end - this.start > this.#maxLineBytes) throw this.#tooLong();
+    if (this.end - this.start > this.#maxLineBytes) throw this.#tooLong(this.start);
   }
 
-  #tooLong(): InputError {
-    const message = `the line is longer than ${this.#maxLineBytes} bytes`;
+  #tooLong(start: number): InputError {
+    const nul = this.#room.bytes[start] === 0 ? ", and begins with NUL bytes" : "";
+    const message = `the line is longer than ${this.#maxLineBytes} bytes${nul}`;
     // thrown before and after the line is counted
     const line = this.end - this.start > this.#maxLineBytes ? this.number : this.number + 1;
     return new InputError(this.#limitCode, message, { file: this.#file, line });

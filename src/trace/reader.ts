@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { InputError } from "../base/errors.js";
 import type { HeaderLine, TraceLine } from "./lines.js";
+import { isCutLine } from "./messages.js";
 import { LineParser } from "./parse-line.js";
 import { LineFeed } from "./reader-lines.js";
 import type { ByteSource } from "./reader-source.js";
@@ -149,12 +150,17 @@ class FileTraceReader implements TraceReader {
     const feed = this.#feed;
     if (feed.number === 1) this.#refuseByteOrderMark();
     this.#scan.look(feed.room, feed.start, feed.end);
+    let text: string | null = null;
     let line: TraceLine;
     try {
-      line = this.#parser.parse(this.#text(), this.#scan, feed.number, this.#structure.words);
+      text = this.#text();
+      line = this.#parser.parse(text, this.#scan, feed.number, this.#structure.words);
     } catch (error) {
       if (feed.isWhole || !isNotJson(error)) throw error;
-      this.#truncate("the last line is cut", feed.number);
+      // a character that is cut leaves no text at all
+      if (text !== null && !isCutLine(text, feed.number)) throw error;
+      const filled = text?.includes("\0") === true ? ", NUL bytes stand in its place" : "";
+      this.#truncate(`the last line is cut${filled}`, feed.number);
       this.#isOver = true;
       return null;
     }

@@ -1,10 +1,10 @@
 // Where a writer's bytes go: a file written beside its final name and renamed, optionally packed, or a descriptor.
 import {
   closeSync,
-  existsSync,
-  lstatSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   openSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,6 +12,8 @@ import {
 } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { EnvironmentError } from "../base/errors.js";
+import type { EarlierFile } from "./writer-target.js";
+import { earlierFile, partialName, targetOf, temporaryName } from "./writer-target.js";
 
 /** @internal */
 export interface ByteSink {
@@ -50,6 +52,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "no space left on the device",
   EDQUOT: "the disk quota is used up",
   EFBIG: "the file would be too large",
+  ENAMETOOLONG: "its name is too long",
+  ELOOP: "its links lead in a circle",
 };
 
 function failure(path: string, error: unknown): EnvironmentError {
@@ -133,14 +137,16 @@ class FileSink implements ByteSink {
 
   constructor(path: string) {
     this.#path = path;
-    // the file that a link leads to is replaced, not the link
-    this.#target = existsSync(path) && isLink(path) ? realpathSync(path) : path;
-    if (existsSync(path) && statSync(path).isDirectory()) throw unwritable(path, "is a directory");
-    this.#temporary = freeName(this.#target);
     try {
-      this.#fd = openSync(this.#temporary, "wx");
+      // the file that a link leads to is replaced, not the link
+      this.#target = targetOf(path);
+      const earlier = earlierFile(this.#target);
+      if (earlier?.isDirectory === true) throw unwritable(path, "is a directory");
+      this.#temporary = temporaryName(this.#target);
+      this.#fd = openSync(this.#temporary, "wx", earlier?.mode ?? 0o666);
+      if (earlier !== null) keepOwnership(this.#fd, earlier);
     } catch (error) {
-      throw failure(path, error);
+      throw error instanceof EnvironmentError ? error : failure(path, error);
     }
   }
 
@@ -160,7 +166,7 @@ class FileSink implements ByteSink {
   }
 
   commitPartial(): string {
-    const beside = `${this.#target}.partial`;
+    const beside = partialName(this.#target);
     this.#finishAs(beside);
     return beside;
   }
@@ -187,16 +193,16 @@ class FileSink implements ByteSink {
   }
 }
 
-function isLink(path: string): boolean {
-  return lstatSync(path).isSymbolicLink();
-}
-
-/** A name beside the final one that no other writer uses. */
-function freeName(path: string): string {
-  for (let i = 0; ; i++) {
-    const name = `${path}.${process.pid}.${i}.partial`;
-    if (!existsSync(name)) return name;
+/** Whoever could read or write the earlier file can do so with the new one, and nobody else. */
+function keepOwnership(fd: number, { mode, uid, gid }: EarlierFile): void {
+  let kept = mode;
+  try {
+    fchownSync(fd, uid, gid);
+  } catch {
+    // Only root gives files away. What was a right of that group is none of another group.
+    if (fstatSync(fd).gid !== gid) kept &= 0o707 | ((mode & 0o007) << 3);
   }
+  fchmodSync(fd, kept);
 }
 
 /** One gzip member a batch, which any reader joins; the header tells no time and no system. */

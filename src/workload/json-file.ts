@@ -71,13 +71,20 @@ function textOf(file: string, bytes: Buffer): string {
   if (nul >= 0) {
     const line = bytes.subarray(0, nul).reduce((count, byte) => count + Number(byte === 0x0a), 1);
     const column = nul - bytes.subarray(0, nul).lastIndexOf(0x0a);
-    throw new InputError("input_format", "holds a NUL byte", { file, line, column });
+    const isAll = nul === 0 && bytes.every((byte) => byte === 0);
+    const message = isAll ? "holds nothing but NUL bytes" : "holds a NUL byte";
+    throw new InputError("input_format", message, { file, line, column });
   }
+  let text: string;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     throw new InputError("input_format", "is not UTF-8 text", { file }, error);
   }
+  if (!/[^ \t\r\n]/.test(text)) {
+    throw new InputError("input_format", "holds nothing but white space", { file, line: 1 });
+  }
+  return text;
 }
 
 function lineAndColumn(text: string, offset: number): { line: number; column: number } {

@@ -2,7 +2,7 @@
 // (tokens) and `hash_ids`, one id for each 512 tokens of the input. Lengths and ids must agree, else the file is
 // refused with the line: a trace that lost blocks would silently share less.
 import { InputError } from "../base/errors.js";
-import { shown } from "../trace/messages.js";
+import { notJson, shown } from "../trace/messages.js";
 import { eachLine } from "./line-stream.js";
 import type { RequestTrace, TracedRequest } from "./request-trace.js";
 import { isObject } from "./spec-names.js";
@@ -44,7 +44,7 @@ function readRow(line: string, place: Place): TracedRequest {
   try {
     row = JSON.parse(line);
   } catch (error) {
-    throw new InputError("input_format", "not JSON", place, error);
+    throw new InputError("input_format", `not JSON: ${notJson(line)}`, place, error);
   }
   if (!isObject(row)) throw new InputError("input_format", "a request is a JSON object", place);
   const arrival = wholeNumber(row, "timestamp", place);

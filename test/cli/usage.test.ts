@@ -80,6 +80,12 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
     [["record", "--page-sizes", "16,,1", "--out", "x"], /16,,1/],
     [["record", "--page-sizes", "0", "--out", "x"], /--page-sizes/],
     [["record", "--digest", "depe", "--out", "x"], /depe.*deep/],
+    [["record", "--out", ""], /--out '': expected a value/],
+    [["record", "--out", "x", "--config", ""], /--config '': expected a value/],
+    [["compare", "--trace", ""], /--trace '': expected a value/],
+    [["replay", "--trace="], /--trace '': expected a value/],
+    [["validate", ""], /'': an empty word/],
+    [["run", "", "x.json"], /'': an empty word/],
     [
       ["record", "--config", "serving/tihgt", "--workload", "synthetic", "--out", "x"],
       /tihgt.*serving\/tight/,
@@ -265,6 +271,7 @@ describe("from end to end", () => {
     for (const [signal, exit] of [
       ["SIGINT", 130],
       ["SIGTERM", 143],
+      ["SIGHUP", 143],
     ] as const) {
       const before = readdirSync(folder).length;
       const words = ["record", "--seeds", "0:100000", "--out", "never.jsonl"];

@@ -425,6 +425,35 @@ describe("the file", () => {
     symlinkSync("nowhere", link);
     expect(await errorOf(link)).toBe("input_unreadable 3  no such file");
   });
+  const nul = (count: number): string => "\0".repeat(count);
+  test.each<[string, string, RegExp]>([
+    ["nothing but NUL bytes", nul(600), /^trace_not_json 3 1 not JSON: nothing but NUL bytes$/],
+    ["the same with an end", `${nul(600)}\n`, /3 1 not JSON: nothing but NUL bytes$/],
+    ["a NUL byte in text", `${HEADER.replace("t", "\0")}\n`, /3 1(:\d+)? not JSON: NUL bytes$/],
+    ["nothing but CR", "\r\r\r", /^trace_not_json 3 1 not JSON: nothing but CR, where lines/],
+    ["lines that end in CR", textOf(GOOD, "\r"), /3 1(:\d+)? not JSON: lines that end in CR alone/],
+    ["one such line inside", withLine(4, `${FITS}\r${FITS}`), /3 5(:\d+)? .*end in CR alone/],
+    ["spaces", "   ", /^trace_not_json 3 1 not JSON: an empty line$/],
+    ["a text of its own", "hello", /^trace_not_json 3 1(:1)? not JSON: "hello"$/],
+    [
+      "NUL bytes where its end should be",
+      textOf(GOOD.slice(0, 4)) + nul(600),
+      /^trace_truncated 3 5 truncated after operation 1 of run one: .*NUL bytes stand in its place$/,
+    ],
+    [
+      "NUL bytes from the middle of a line on",
+      textOf(GOOD.slice(0, 4)) + FITS.slice(0, 40) + nul(600),
+      /^trace_truncated 3 5 truncated after operation 1 of run one: .*NUL bytes stand in its place$/,
+    ],
+    ["a line that is cut", HEADER.slice(0, 30), /^trace_truncated 3 1 truncated inside the first/],
+  ])("holds %s", async (_, content, expected) => {
+    expect(await errorOf(fileOf(content))).toMatch(expected);
+  });
+  test("holds NUL bytes without an end", async () => {
+    expect(await errorOf(fileOf(nul(9000)), { maxLineBytes: 4000 })).toMatch(
+      /^trace_limit 3 1 .*longer than 4000 bytes, and begins with NUL bytes$/,
+    );
+  });
   test("begins with a byte order mark", async () => {
     expect(await errorOf(fileOf(`\uFEFF${textOf(GOOD)}`))).toMatch(
       /^trace_not_json 3 1 begins with a byte order mark/,

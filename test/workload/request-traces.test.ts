@@ -90,8 +90,10 @@ describe("mooncake", () => {
     ],
     ["time that goes back", row(3, 1, 1, [1]), /timestamp 3 is before .*\(5\)/, 2],
     ["no object", "[1]", /a request is a JSON object/, 2],
-    ["no JSON", "{", /not JSON/, 2],
-    ["an empty line", "", /not JSON/, 2],
+    ["no JSON", "{", /^not JSON: "\{"$/, 2],
+    ["an empty line", "", /^not JSON: an empty line$/, 2],
+    ["NUL bytes", "\u0000\u0000", /^not JSON: nothing but NUL bytes$/, 2],
+    ["CR alone", `${row(6, 1, 1, [1])}\r${row(7, 1, 1, [1])}`, /^not JSON: .*CR alone/, 2],
   ])("%s", async (_, line, message, number) => {
     const file = write("bad.jsonl", `${row(5, 1, 1, [1])}\n${line}\n${row(9, 1, 1, [1])}\n`);
     const error = await failure(`mooncake:${file}`);

@@ -74,6 +74,8 @@ describe("what is not JSON", () => {
     ["a fraction", '{\n"name": 1.5\n}', /1\.5 is no integer/, 2],
     ["nested too deep", `${"[".repeat(70)}${"]".repeat(70)}`, /nested deeper than 64/, 1],
     ["a byte order mark", "\uFEFF{}", /byte order mark/, 1],
+    ["nothing but NUL bytes", "\u0000\u0000\u0000", /holds nothing but NUL bytes/, 1],
+    ["nothing but CR", "\r\r\r", /holds nothing but white space/, 1],
     ["a NUL byte", "{\n\u0000}", /NUL byte/, 2],
     ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), /not UTF-8/, undefined],
   ])("%s", (_, text, message, line) => {
