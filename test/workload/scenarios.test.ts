@@ -103,6 +103,7 @@ test("which configurations each scenario runs on", () => {
   expect(table).toEqual([
     ["boot_floor_met_exactly", null],
     ["byte_changes_sides", "full+state/p16"],
+    ["checkpoint_stalls_and_goes_on", null],
     ["chunks_end_on_the_grid", null],
     ["contents_discarded_keys_gone", null],
     ["copy_slot_survives_a_refusal", null],
