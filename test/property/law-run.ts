@@ -246,7 +246,7 @@ class LawRun {
 
 /** Operations that the model device follows. */
 function isFollowed({ op, args }: KvOperation): boolean {
-  if (/^(?:tree|host|net|contents)\./.test(op) || op === "state.donate") return false;
+  if (op.startsWith("host.") || op === "request.restore") return false;
   return !(op === "request.retract" && "backup" in args);
 }
 
