@@ -2,6 +2,7 @@
 import type { Key } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import { isHeld } from "./model-give-back.js";
+import { evictState, inferEvicted } from "./model-groups.js";
 import type { HostPage } from "./model-host.js";
 import type { LoadedPath, LoadedWindow, ModelLoad } from "./model-loads.js";
 import { nameWindow } from "./model-naming.js";
@@ -15,22 +16,37 @@ export interface LackingPath extends LoadedPath {
   readonly wanted: readonly number[];
 }
 
-/** What the path to `len` lacks: full pages, each window over its last tokens, the state at the end. @internal */
-export function lackingPath(run: ModelRun, load: string, key: Key, len: number): LackingPath {
+/**
+ * What the path to `len` lacks: full pages, each window over its last tokens, the state at the end.
+ * @param given - pages by band index that the answer gives: they tell what an eviction inside the open group took
+ * @internal
+ */
+export function lackingPath(
+  run: ModelRun,
+  load: string,
+  { key, len }: { readonly key: Key; readonly len: number },
+  given: readonly number[],
+): LackingPath {
   const size = run.config.page_size;
   const { arena, tree } = run;
   const tokens = Tokens.of(key);
   const pages = len / size;
   const end = tree.nodeAt(tokens, pages);
   if (end === null) fail("bad_effect", `load ${load} reads ${len} tokens that are not cached`);
+  if (run.hidesEvictions) inferEvicted(run, tokens, pages, pages - given[arena.owner.index]!); // one a band
   const { path } = tree.walk(tokens, pages);
   const positions = arena.bands.map((band) => {
+    const wanted = given[band.index]!; // as above
     if (band.isState) {
+      if (run.hidesEvictions && wanted > 0 && end.state !== 0) evictState(run, end.state);
       const isThere = end.state !== 0 && isHeld(run, band, end.state);
       return pages > 0 && !isThere ? [pages - 1] : [];
     }
     const first = band.isWindow ? Math.max(0, Math.floor((len - band.window) / size)) : 0;
-    return path.flatMap((node) => lackingIn(run, band, node, first));
+    const lacking = path.flatMap((node) => lackingIn(run, band, node, first));
+    return run.hidesEvictions && band.isWindow
+      ? withHidden(path, band, lacking, first, wanted)
+      : lacking;
   });
   const sources = arena.bands.map(
     (band) => positions[band.index]!.map((page) => sourceAt(path, band, page, load)), // one list a band
@@ -45,6 +61,22 @@ export function lackingPath(run: ModelRun, load: string, key: Key, len: number):
     lock: tree.lock(end, load, arena.operation),
     wanted: positions.map((list) => list.length),
   };
+}
+
+/** Adds positions whose window an eviction inside the open group may have taken, until there are as many as are given. */
+function withHidden(
+  path: readonly ModelNode[],
+  band: BandPages,
+  lacking: readonly number[],
+  first: number,
+  wanted: number,
+): number[] {
+  const positions = new Set(lacking);
+  for (const node of path) {
+    for (let page = Math.max(node.firstPage, first); page < node.endPage; page++)
+      if (positions.size < wanted && node.hostAt(band, page)?.isReady === true) positions.add(page);
+  }
+  return [...positions].sort((left, right) => left - right);
 }
 
 function lackingIn(run: ModelRun, band: BandPages, node: ModelNode, first: number): number[] {

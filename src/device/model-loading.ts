@@ -23,8 +23,10 @@ export function reserve(
   args: KvArgs["host.load_reserve"],
   ok: KvOk["host.load_reserve"],
 ): void {
-  const path = args.key === undefined ? null : lackingPath(run, args.load, args.key, args.len ?? 0);
   const places = listedPlaces(run.arena, ok.pages, `load ${args.load}`);
+  const { key, len = 0 } = args;
+  const counts = places.map((pages) => pages.length);
+  const path = key === undefined ? null : lackingPath(run, args.load, { key, len }, counts);
   for (const band of run.arena.bands) {
     const wanted = path === null ? (args.demand?.[band.name] ?? 0) : path.wanted[band.index]!;
     const given = places[band.index]!.length; // one list a band, as above

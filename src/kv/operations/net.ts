@@ -1,5 +1,6 @@
 // net.send, net.receive, net.publish, net.stall, net.end: network transfers over a request's rows.
 import type { Answer, KvArgs, OperationError } from "../../base/operations.js";
+import type { HostCopy } from "../alloc/signals.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 import { isReplaced, pagesTouched, placeLists, type Places, placesOf } from "../transfer/places.js";
@@ -185,7 +186,7 @@ function enter(core: KvCore, transfer: Transfer): void {
 }
 
 /** Hands a transfer to the engine. A send first waits whoever still writes what it reads: the newest forward, copies; a
- * receive the newest forward, if one that was launched after the take reads what the peer will write. */
+ * receive the newest forward and the copies that use what the peer will write, if any began after the take. */
 function start(core: KvCore, transfer: Transfer, places: Places): void {
   const { chain, net } = core;
   const { name, direction } = transfer;
@@ -199,24 +200,29 @@ function start(core: KvCore, transfer: Transfer, places: Places): void {
 
 function clearReaders(core: KvCore, places: Places): void {
   const { bands, usage, scope, steps } = core.chain;
-  if (!steps.hasUnretired) return;
-  const isRead = bands.some((band) =>
-    places[band.index]!.some((page) => usage.readersOf(band, page).length > 0),
-  );
+  const isRead =
+    steps.hasUnretired &&
+    bands.some((band) =>
+      places[band.index]!.some((page) => usage.readersOf(band, page).length > 0),
+    );
   if (isRead) scope.wait(steps.newestUnretired);
+  waitCopies(core, places, () => true);
 }
 
 function clearSources(core: KvCore, places: Places): void {
-  const { bands, usage, scope, steps, ledger } = core.chain;
+  const { bands, usage, scope, steps } = core.chain;
   const isWritten = bands.some((band) =>
     places[band.index]!.some((page) => usage.isWritten(band, page)),
   );
   if (isWritten) scope.wait(steps.newestUnretired);
+  waitCopies(core, places, (copy) => copy.direction === "in");
+}
+
+function waitCopies(core: KvCore, places: Places, concerns: (copy: HostCopy) => boolean): void {
+  const { bands, ledger } = core.chain;
   const copies = bands.flatMap((band) =>
     places[band.index]!.flatMap((page) =>
-      band
-        .usesAt(page)
-        .flatMap((use) => (use.kind === "copy" && use.direction === "in" ? [use] : [])),
+      band.usesAt(page).flatMap((use) => (use.kind === "copy" && concerns(use) ? [use] : [])),
     ),
   );
   copies.sort((left, right) => left.order - right.order);
