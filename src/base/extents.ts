@@ -84,3 +84,19 @@ export function countOf(extents: Extents): number {
   for (const [, count] of extents) total += count < 0 ? -count : count;
   return total;
 }
+
+/** Merges ids in order of a space that has an id 0 (host pages): there 0 marks nothing unbound. @public */
+export function hostExtents(ids: readonly number[]): Extents {
+  for (const id of ids) SHARED.add(id);
+  return SHARED.take();
+}
+
+/** Every id of a list of such a space, in order. @public */
+export function expandHost(extents: Extents): number[] {
+  const ids: number[] = [];
+  for (const [first, count] of extents) {
+    const step = count < 0 ? -1 : 1;
+    for (let index = 0; index < Math.abs(count); index++) ids.push(first + step * index);
+  }
+  return ids;
+}

@@ -1,7 +1,6 @@
 // The prefix tree in a full state: its nodes, parents before children, siblings in key order.
-import { expand, toExtents } from "../base/extents.js";
+import { expand, expandHost, hostExtents, toExtents } from "../base/extents.js";
 import type { Extents } from "../base/operations.js";
-import { expandHost, hostExtents } from "./cache/host-pools.js";
 import type { PrefixTree } from "./cache/prefix-tree.js";
 import type { TreeSlot } from "./cache/tree-slot.js";
 import type { KeyPiece } from "./cache/tree-key.js";

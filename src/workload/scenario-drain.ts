@@ -3,12 +3,13 @@
 import type {
   Answer,
   EndedTransfers,
+  Extents,
   Key,
   KvArgs,
   KvOperation,
   Operation,
 } from "../base/operations.js";
-import { expand } from "../base/extents.js";
+import { expand, expandHost } from "../base/extents.js";
 import type { BandState, State } from "../base/state.js";
 import { FIXED_COMPONENTS } from "../base/operations.js";
 import type { Mismatch } from "./scenario-match.js";
@@ -38,8 +39,11 @@ export class OpenThings {
   readonly #backups = new Set<string>(); // copies
   readonly #loading = new Set<string>(); // copies
   readonly #loads = new Set<string>(); // reserved, not submitted
+  readonly #retracting = new Set<string>(); // copies out of retracted requests
+  readonly #kept = new Set<string>(); // those copies, once they are complete
+  readonly #restoring = new Set<string>(); // copies back into their rows
   readonly #transfers = new Map<string, OpenTransfer>();
-  readonly #locks: OpenLock[] = [];
+  #locks: OpenLock[] = [];
   #usesTree = false;
   #isGroupOpen = false;
 
@@ -57,12 +61,19 @@ export class OpenThings {
         for (const name of operation.args.reqs) this.#lengths.set(name, 0);
         break;
       case "row.free":
-      case "request.finish":
-      case "request.retract":
         this.#lengths.delete(operation.args.req);
+        break;
+      case "request.finish":
+        this.#close(operation.args.req);
+        break;
+      case "request.retract":
+        this.#close(operation.args.req);
+        if (operation.args.backup !== undefined) this.#retracting.add(operation.args.backup);
         break;
       case "request.restore":
         this.#lengths.set(operation.args.req, 0);
+        this.#kept.delete(operation.args.copy);
+        this.#restoring.add(operation.args.copy);
         break;
       case "tokens.extend":
         for (const { req, to } of operation.args.batch) this.#lengths.set(req, to);
@@ -101,7 +112,7 @@ export class OpenThings {
         this.#backups.add(operation.args.copy);
         break;
       case "host.backup_done":
-        this.#backups.delete(operation.args.copy);
+        this.#endBackup(operation.args);
         break;
       case "host.load_reserve":
         this.#loads.add(operation.args.load);
@@ -114,7 +125,7 @@ export class OpenThings {
         this.#loading.add(operation.args.copy);
         break;
       case "host.load_done":
-        this.#loading.delete(operation.args.copy);
+        this.#endLoad(operation.args);
         break;
       case "net.send":
       case "net.receive":
@@ -136,12 +147,28 @@ export class OpenThings {
     }
   }
 
+  /** The end of a request undoes every lock under its name. */
+  #close(req: string): void {
+    this.#lengths.delete(req);
+    this.#locks = this.#locks.filter((lock) => lock.req !== req);
+  }
+
   #dropLock({ key, len, req }: OpenLock): void {
     const text = JSON.stringify(key);
     const index = this.#locks.findIndex(
       (lock) => lock.req === req && lock.len === len && JSON.stringify(lock.key) === text,
     );
     if (index >= 0) this.#locks.splice(index, 1);
+  }
+
+  #endBackup({ copy, outcome }: KvArgs["host.backup_done"]): void {
+    this.#backups.delete(copy);
+    if (this.#retracting.delete(copy) && outcome === "ok") this.#kept.add(copy);
+  }
+
+  #endLoad({ copy, outcome }: KvArgs["host.load_done"]): void {
+    this.#loading.delete(copy);
+    if (this.#restoring.delete(copy) && outcome === "failed") this.#kept.add(copy);
   }
 
   #endTransfer({ transfer, writer, outcome }: KvArgs["net.end"]): void {
@@ -153,11 +180,18 @@ export class OpenThings {
     if (isOver) this.#transfers.delete(transfer);
   }
 
+  get #outgoing(): readonly string[] {
+    return [...this.#backups, ...this.#retracting];
+  }
+  get #incoming(): readonly string[] {
+    return [...this.#loading, ...this.#restoring];
+  }
+
   /** What keeps the run from being quiescent, as words; empty where nothing does. */
   unsettled(): string[] {
     const words = this.#forwards.map((forward) => `forward ${forward.name}`);
     if (this.#isGroupOpen) words.push("an open group");
-    for (const copy of [...this.#backups, ...this.#loading]) words.push(`copy ${copy}`);
+    for (const copy of [...this.#outgoing, ...this.#incoming]) words.push(`copy ${copy}`);
     for (const load of this.#loads) words.push(`load ${load}`);
     for (const transfer of this.#transfers.keys()) words.push(`transfer ${transfer}`);
     return words;
@@ -172,9 +206,9 @@ export class OpenThings {
     }
     if (this.#isGroupOpen) list.push({ op: "group.end", args: {} });
     for (const load of this.#loads) list.push({ op: "host.load_cancel", args: { load } });
-    for (const copy of this.#backups)
+    for (const copy of this.#outgoing)
       list.push({ op: "host.backup_done", args: { copy, outcome: "ok" } });
-    for (const copy of this.#loading)
+    for (const copy of this.#incoming)
       list.push({ op: "host.load_done", args: { copy, outcome: "ok" } });
     // A timeout ends a transfer whatever its writers did.
     for (const transfer of this.#transfers.keys())
@@ -186,7 +220,8 @@ export class OpenThings {
     }
     for (const [req, len] of this.#lengths)
       list.push({ op: "request.finish", args: { req, len, insert: false } });
-    if (this.#usesTree) list.push({ op: "contents.discard", args: {} });
+    const isKept = this.#kept.size + this.#retracting.size > 0;
+    if (this.#usesTree || isKept) list.push({ op: "contents.discard", args: {} });
     list.push(
       { op: "chain.flush", args: {} },
       { op: "chain.flush", args: {} },
@@ -228,7 +263,8 @@ export function firstLedgerRecord(state: State): Mismatch | null {
 
 /**
  * What a drained state lacks of the boot state, null where it is back: spans, live counts, holes, pending, vacated and
- * fixed pages, bindings, and the free ids as a set (their order tells of the past). @public
+ * fixed pages, bindings, the free ids and the free
+ * host pages as sets (their order tells of the past). @public
  */
 export function differenceFromBoot(boot: State, drained: State): Mismatch | null {
   for (const name of bandNames(boot)) {
@@ -242,7 +278,22 @@ export function differenceFromBoot(boot: State, drained: State): Mismatch | null
   }
   const open = Object.keys(drained.rows).filter((key) => !key.startsWith("x_"));
   if (open.length > 0) return { path: "/state/rows", expected: [], got: open };
-  return firstUnsettled(drained) ?? firstLedgerRecord(drained);
+  return firstHostPage(boot, drained) ?? firstUnsettled(drained) ?? firstLedgerRecord(drained);
+}
+
+/** A host pool that lacks pages of its boot, their order left aside; null where all are back or no pools are told. */
+function firstHostPage(boot: State, drained: State): Mismatch | null {
+  const sorted = (state: State, band: string): readonly number[] => {
+    const free = (state.host["free"] ?? {}) as Readonly<Record<string, Extents>>;
+    return expandHost(free[band] ?? []).sort((left, right) => left - right);
+  };
+  for (const band of Object.keys(boot.host["free"] ?? {})) {
+    const expected = sorted(boot, band);
+    const got = sorted(drained, band);
+    if (JSON.stringify(got) !== JSON.stringify(expected))
+      return { path: `/state/host/free/${band}`, expected, got };
+  }
+  return null;
 }
 
 function comparable(band: BandState): Record<string, unknown> {

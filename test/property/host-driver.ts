@@ -3,9 +3,8 @@
 import { expect } from "vitest";
 import { Prng } from "../../src/base/prng.js";
 import type { Answer, DirectConfig, KvOperation, PageLists } from "../../src/base/operations.js";
-import { countOf, expand } from "../../src/base/extents.js";
+import { countOf, expand, expandHost } from "../../src/base/extents.js";
 import type { BandState, RowState, State } from "../../src/base/state.js";
-import { expandHost } from "../../src/kv/cache/host-pools.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { HostMemory } from "./host-memory.js";
 import type { Counts } from "./sweep.js";

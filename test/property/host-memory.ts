@@ -1,8 +1,7 @@
 // A memory that knows only effects and answers, with host copies as late as the books allow: a copy out reads its places
 // when somebody waits for it or when its end is announced, a copy in writes them then. Whatever used a page or a host
 // page too early shows as a wrong stamp.
-import { expandHost } from "../../src/kv/cache/host-pools.js";
-import { expand } from "../../src/base/extents.js";
+import { expand, expandHost } from "../../src/base/extents.js";
 import type { Effect } from "../../src/base/effects.js";
 import type { Extents, PageLists } from "../../src/base/operations.js";
 

@@ -1,11 +1,10 @@
 // Drives the host cache together with the prefix tree. What a page of a key holds follows from the key alone, so that
 // whoever computed it, copied it or loaded it back must find the same.
 import { expect } from "vitest";
-import { countOf, expand, toExtents } from "../../src/base/extents.js";
+import { countOf, expand, expandHost, hostExtents, toExtents } from "../../src/base/extents.js";
 import type { DirectConfig, Extents, PageLists } from "../../src/base/operations.js";
 import { Prng } from "../../src/base/prng.js";
 import type { RowState, State } from "../../src/base/state.js";
-import { expandHost, hostExtents } from "../../src/kv/cache/host-pools.js";
 import { configOf, type Expected, HostDriver } from "./host-driver.js";
 import type { Counts } from "./sweep.js";
 

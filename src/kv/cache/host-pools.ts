@@ -2,7 +2,7 @@
 // state) of its band, laid out as the band's entry; where two ends share one backing, counts and numbers stay a band's
 // own (see layout/host.ts).
 import type { LaneSum } from "../../base/digest.js";
-import { ExtentBuilder } from "../../base/extents.js";
+import { hostExtents } from "../../base/extents.js";
 import { IdQueue } from "../../base/id-queue.js";
 import type { Extents, OperationError, PageLists } from "../../base/operations.js";
 
@@ -76,21 +76,4 @@ export class HostPools {
       if (layout) sum.join({ a: queue.orderA, b: queue.orderB });
     }
   }
-}
-
-/** Merges host pages in order: a space that has a page 0, so 0 is no mark of unbound pages. @internal */
-export function hostExtents(pages: readonly number[]): Extents {
-  const builder = new ExtentBuilder();
-  for (const page of pages) builder.add(page);
-  return builder.take();
-}
-
-/** Host pages of a list, in order. @internal */
-export function expandHost(extents: Extents): number[] {
-  const pages: number[] = [];
-  for (const [first, count] of extents) {
-    const step = count < 0 ? -1 : 1;
-    for (let index = 0; index < Math.abs(count); index++) pages.push(first + step * index);
-  }
-  return pages;
 }

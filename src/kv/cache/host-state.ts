@@ -1,11 +1,10 @@
 // The host cache in the full state: free lists, copies under way, reservations, retracted requests.
-import { expand, toExtents } from "../../base/extents.js";
+import { expand, expandHost, hostExtents, toExtents } from "../../base/extents.js";
 import type { Extents } from "../../base/operations.js";
 import type { HostCopy, NetworkTransfer } from "../alloc/signals.js";
 import type { KvCore } from "../core.js";
 import type { BackupPart, KeptRequest, Load, LoadedRow, LoadPath, OpenCopy } from "./host-cache.js";
 import { isLoadsOwn, positionsOf } from "./host-loads.js";
-import { expandHost, hostExtents } from "./host-pools.js";
 import type { PathLock } from "./tree-locks.js";
 import type { TreeNode } from "./tree-node.js";
 
