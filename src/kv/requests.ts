@@ -46,6 +46,7 @@ export class RequestTable {
   readonly #freeRows: IdQueue;
   /** Rows marked for reset, in hand-out order; closed ones too. */
   readonly marks: number[] = [];
+  readonly #marked = new Set<number>(); // the same rows, so that marking one does not look through all
   readonly #cells = new LaneSum();
   readonly #digesting: boolean; // layout or deep
   #version = 0;
@@ -90,7 +91,10 @@ export class RequestTable {
     };
     this.#open.set(name, request);
     // A row marked by an earlier holder keeps its place: one reset serves both.
-    if (!this.marks.includes(request.row)) this.marks.push(request.row);
+    if (!this.#isMarked(request.row)) {
+      this.marks.push(request.row);
+      this.#marked.add(request.row);
+    }
     this.#join(request);
     return request;
   }
@@ -182,8 +186,10 @@ export class RequestTable {
   }
   /** Forgets the reset mark of a row that is written whole. */
   clearMark(request: Request): void {
-    const mark = this.marks.indexOf(request.row);
-    if (mark >= 0) this.marks.splice(mark, 1);
+    if (this.#isMarked(request.row)) {
+      this.marks.splice(this.marks.indexOf(request.row), 1);
+      this.#marked.delete(request.row);
+    }
     this.#change(FIELD.reset, request.row, request.reset ? 1 : 0, 0);
     request.reset = false;
   }
@@ -196,6 +202,7 @@ export class RequestTable {
       this.#change(FIELD.reset, request.row, 1, 0);
       request.reset = false;
     }
+    this.#marked.clear();
     return this.marks.splice(0);
   }
 
@@ -228,10 +235,19 @@ export class RequestTable {
     Object.assign(table, { rows: this.rows });
     for (const [name, request] of this.#open) table.#open.set(name, copyOf(request));
     table.#freeRows.replace(this.#freeRows.toArray());
-    table.marks.push(...this.marks);
+    for (const row of this.marks) table.marks.push(row);
     table.#cells.copyFrom(this.#cells);
     table.#version = this.#version;
     return table;
+  }
+
+  // A loaded or copied table has marks that were put there at once.
+  #isMarked(row: number): boolean {
+    if (this.#marked.size !== this.marks.length) {
+      this.#marked.clear();
+      for (const marked of this.marks) this.#marked.add(marked);
+    }
+    return this.#marked.has(row);
   }
 
   #change(field: number, row: number, from: number, to: number): void {
