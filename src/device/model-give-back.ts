@@ -54,12 +54,7 @@ export function takeId(run: ModelRun, band: BandPages, id: number, freed: FreedP
 }
 
 /** Holds what is given back against an answer and unbinds it; in an open group it waits for the group's end. @internal */
-export function giveBack(
-  run: ModelRun,
-  freed: FreedPages,
-  ok: FreedOk,
-  order: "listed" | "any" = "listed", // of the ids
-): void {
+export function giveBack(run: ModelRun, freed: FreedPages, ok: FreedOk): void {
   const { group } = run;
   if (group !== null) {
     requireEmpty(ok.freed);
@@ -70,6 +65,11 @@ export function giveBack(
       for (const id of ids) group.bands[index]!.add(id); // one set a band
     return;
   }
+  giveBackNow(run, freed, ok, "listed");
+}
+
+/** @param order - of the ids */
+function giveBackNow(run: ModelRun, freed: FreedPages, ok: FreedOk, order: "listed" | "any"): void {
   const deferred = ok.deferred ?? {};
   for (const lists of [ok.freed, deferred]) {
     for (const name of Object.keys(lists))
@@ -143,8 +143,9 @@ export function releaseReady(run: ModelRun, listed: PageLists): void {
     if (run.arena.tokenBands.some((other) => run.deferred.has(other, id))) continue;
     if (run.deferred.virtual.delete(id)) freed.virtual.push(id);
   }
-  // Pages go back in the order of their frees; an id goes with the last of its pages, wherever that stood.
-  giveBack(run, freed, { freed: listed }, "any");
+  // Pages go back in the order of their frees; an id goes with the last of its pages, wherever that stood. A group that
+  // is open meanwhile has nothing to do with these frees.
+  giveBackNow(run, freed, { freed: listed }, "any");
 }
 
 function sorted(ids: readonly number[]): number[] {

@@ -222,14 +222,20 @@ export class KvCore {
     return { ended: { transfers, freed: this.lists.take() } };
   }
 
-  /** Frees what no transfer holds back any more, in the order of the frees; lists it. */
+  /** Frees what no transfer holds back any more, in the order of the frees; lists it. A group that is open meanwhile
+   * has nothing to do with these frees: like pending pages they come back when they are due. */
   releaseDeferred(): void {
+    const { group } = this;
+    this.group = null;
+    this.#releaseReady();
+    this.group = group;
+  }
+
+  #releaseReady(): void {
     for (const { band, id } of this.deferred.takeReady()) {
       this.freeBandPage(band, id);
       if (band.plan.kind === "state") {
-        if (!this.deferred.slots.delete(id)) continue;
-        if (this.group === null) this.retireSlot(id);
-        else this.group.slots.push(id); // with its page, at the group's end
+        if (this.deferred.slots.delete(id)) this.retireSlot(id);
         continue;
       }
       if (!this.deferred.virtual.has(id)) continue;

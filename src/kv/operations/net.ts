@@ -3,7 +3,7 @@ import type { Answer, KvArgs, OperationError } from "../../base/operations.js";
 import type { HostCopy } from "../alloc/signals.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
-import { isReplaced, pagesTouched, placeLists, type Places, placesOf } from "../transfer/places.js";
+import { pagesTouched, placeLists, type Places, placesOf } from "../transfer/places.js";
 import { ANY_WRITER, type Transfer } from "../transfer/transfers.js";
 import { currentSlot } from "./states.js";
 import { bindGrowth, growthDemand, growthOf, settleLengths } from "./tokens.js";
@@ -16,10 +16,9 @@ export function netSend(core: KvCore, args: KvArgs["net.send"]): Answer<"net.sen
   if (to > request.allocated || from > to) return { err: invalid("beyond_row", { req: args.req }) };
   const slot = state === undefined ? 0 : currentSlot(request, state);
   const transfer = opened(core, args, "send", request, slot === 0 ? [] : [slot]);
-  const broken =
-    missingPlace(core, transfer) ??
-    (state !== undefined && slot === 0 ? invalid("nothing_tracked", { req: args.req }) : null) ??
-    notToOpen(core, args.transfer);
+  if (state !== undefined && slot === 0)
+    return { err: invalid("nothing_tracked", { req: args.req }) };
+  const broken = notToOpen(core, args.transfer);
   if (broken !== null) return { err: broken };
   const places = placesOf(core, transfer);
   enter(core, transfer);
@@ -88,8 +87,6 @@ export function netPublish(core: KvCore, args: KvArgs["net.publish"]): Answer<"n
   if (chain.stages !== null) return { err: invalid("feature_conflict") };
   const transfer = core.net.find(args.transfer);
   if (transfer?.use !== null) return { err: invalid("name_state") }; // unknown, over or told already
-  const broken = missingPlace(core, transfer);
-  if (broken !== null) return { err: broken };
   const isDeferred = args.deferred === true;
   if (isDeferred && !core.config.overlap) return { err: invalid("feature_conflict") };
   const epoch = chain.moveEpoch;
@@ -186,7 +183,7 @@ function enter(core: KvCore, transfer: Transfer): void {
 }
 
 /** Hands a transfer to the engine. A send first waits whoever still writes what it reads: the newest forward, copies; a
- * receive the newest forward and the copies that use what the peer will write, if any began after the take. */
+ * receive the newest forward and the copies that use what the peer will write, or may, if any began after the take. */
 function start(core: KvCore, transfer: Transfer, places: Places): void {
   const { chain, net } = core;
   const { name, direction } = transfer;
@@ -194,18 +191,20 @@ function start(core: KvCore, transfer: Transfer, places: Places): void {
   else clearReaders(core, places);
   const use = chain.ledger.startTransfer(chain.bands, name, direction, places);
   use.isStalled = transfer.isStalled;
-  net.publish(transfer, use);
+  net.publish(transfer, use, chain.moveEpoch);
   chain.scope.emit(["net", name, direction, placeLists(chain.bands, places)]);
 }
 
 function clearReaders(core: KvCore, places: Places): void {
   const { bands, usage, scope, steps } = core.chain;
-  const isRead =
+  const isUsed =
     steps.hasUnretired &&
     bands.some((band) =>
-      places[band.index]!.some((page) => usage.readersOf(band, page).length > 0),
+      places[band.index]!.some(
+        (page) => usage.isWritten(band, page) || usage.readersOf(band, page).length > 0,
+      ),
     );
-  if (isRead) scope.wait(steps.newestUnretired);
+  if (isUsed) scope.wait(steps.newestUnretired);
   waitCopies(core, places, () => true);
 }
 
@@ -227,19 +226,4 @@ function waitCopies(core: KvCore, places: Places, concerns: (copy: HostCopy) => 
   );
   copies.sort((left, right) => left.order - right.order);
   for (const copy of copies) ledger.waitCopy(copy);
-}
-
-/** The rule broken where the row no longer holds what a transfer covers, or null. */
-function missingPlace(core: KvCore, transfer: Transfer): OperationError | null {
-  const { req } = transfer;
-  const request = core.requests.find(req);
-  if (request === undefined) return invalid("unknown_request", { req });
-  for (let page = transfer.first; page < transfer.end; page++) {
-    const virtual = request.pages[page] ?? 0;
-    if (virtual > 0 && !isReplaced(transfer, page, virtual)) continue;
-    return invalid("free_of_unbound_page", { req, band: core.chain.owner.plan.name, page });
-  }
-  const owned = Object.values(request.slots).flat();
-  const isGone = transfer.slots.some((slot) => !owned.includes(slot));
-  return isGone ? invalid("nothing_tracked", { req }) : null;
 }

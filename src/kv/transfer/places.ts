@@ -57,8 +57,8 @@ export function placesOf(core: RowsAndBands, covered: Coverage): number[][] {
   return places;
 }
 
-/** Whether the row took another page since in place of the received one: a peer must not write that. @internal */
-export function isReplaced(covered: Coverage, index: number, virtual: number): boolean {
+/** Whether the row took another page since in place of the received one: a peer must not write that. */
+function isReplaced(covered: Coverage, index: number, virtual: number): boolean {
   return covered.direction === "receive" && covered.virtual[index - covered.first] !== virtual;
 }
 

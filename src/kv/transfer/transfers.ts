@@ -15,7 +15,7 @@ export interface Transfer {
   readonly name: string;
   readonly direction: TransferDirection;
   readonly serial: number; // transfers opened before this one
-  readonly epoch: number; // move epoch when its places were read first
+  epoch: number; // move epoch when its places were read last
   readonly req: string; // whose rows; the request may close once the transfer is published
   readonly first: number; // page indices `[first, end)` of the row
   readonly end: number;
@@ -87,9 +87,10 @@ export class Transfers implements Component {
   }
 
   /** From now on the peer knows the places. */
-  publish(transfer: Transfer, use: NetworkTransfer): void {
+  publish(transfer: Transfer, use: NetworkTransfer, epoch: number): void {
     this.#leave(transfer);
     transfer.use = use;
+    transfer.epoch = epoch;
     this.#held.delete(transfer);
     this.#enter(transfer);
   }
