@@ -8,6 +8,7 @@ import type { Tokens } from "./model-tokens.js";
 export interface Match {
   readonly len: number; // in every band at once
   readonly alone: readonly number[]; // by band index, in that band alone
+  readonly host: readonly number[]; // the same with host copies counted: at most, since some were evicted unseen
 }
 
 /**
@@ -22,6 +23,8 @@ export function matchKey(run: ModelRun, tokens: Tokens, answered: number): Match
   const limit = Math.floor((hidden ? Math.min(answered, tokens.count) : tokens.count) / size);
   const runs = bands.map(() => 0); // pages in a row that are there, by band
   const alone = bands.map(() => 0);
+  const hostRuns = bands.map(() => 0); // the same with the host
+  const host = bands.map(() => 0);
   let len = 0;
   const { path, pages } = run.tree.walk(tokens, limit);
   for (const node of path) {
@@ -35,13 +38,17 @@ export function matchKey(run: ModelRun, tokens: Tokens, answered: number): Match
         const id = band.isState ? state : virtual;
         const isThere = id !== 0 && isHeld(run, band, id) && !run.loads.isUnpublished(band, id);
         runs[band.index] = isThere ? runs[band.index]! + 1 : 0; // one a band
-        if (runs[band.index]! * size >= needed(band, to, size)) alone[band.index] = to;
+        const wanted = needed(band, to, size);
+        if (runs[band.index]! * size >= wanted) alone[band.index] = to;
         else isWhole = false;
+        const isSomewhere = isThere || node.hostAt(band, page)?.isReady === true;
+        hostRuns[band.index] = isSomewhere ? hostRuns[band.index]! + 1 : 0; // one a band
+        if (hostRuns[band.index]! * size >= wanted) host[band.index] = to;
       }
       if (isWhole) len = to;
     }
   }
-  return { len, alone };
+  return { len, alone, host };
 }
 
 /** Tokens up to `to` over which a band must be there. */

@@ -5,7 +5,7 @@ import { fail } from "./model-fault.js";
 import { inferEvicted } from "./model-groups.js";
 import { closeRequest } from "./model-frees.js";
 import { FreedPages, giveBack, isHeld, takeId, takeVirtual } from "./model-give-back.js";
-import { matchKey } from "./model-match.js";
+import { type Match, matchKey } from "./model-match.js";
 import type { BandPages } from "./model-pages.js";
 import type { ModelRun } from "./model-run.js";
 import type { ModelRow } from "./model-rows.js";
@@ -18,11 +18,7 @@ export function match(run: ModelRun, args: KvArgs["tree.match"], ok: KvOk["tree.
   const found = matchKey(run, tokens, ok.len);
   if (found.len !== ok.len)
     fail("bad_effect", `the match answers ${ok.len} tokens, ${found.len} are cached`);
-  for (const [name, len] of Object.entries(ok.slots)) {
-    const own = found.alone[run.arena.band(name).index];
-    if (own !== len && !run.hidesEvictions)
-      fail("bad_effect", `the match answers ${len} tokens of ${name}, ${own} are cached`, name);
-  }
+  if (!run.hidesEvictions) compareMatch(run, found, ok);
   const pages = ok.len / run.config.page_size;
   if (args.req === undefined || pages === 0) return;
   const end = run.tree.nodeAt(tokens, pages);
@@ -36,6 +32,21 @@ export function match(run: ModelRun, args: KvArgs["tree.match"], ok: KvOk["tree.
   row.protected = ok.len;
   setCursors(run, row, ok.len);
   row.lock = run.tree.lock(end, args.req, run.arena.operation);
+}
+
+/** Holds what each band has alone, and what it has with the host, against the answer. */
+function compareMatch(run: ModelRun, found: Match, ok: KvOk["tree.match"]): void {
+  for (const [name, len] of Object.entries(ok.slots)) {
+    const own = found.alone[run.arena.band(name).index];
+    if (own !== len)
+      fail("bad_effect", `the match answers ${len} tokens of ${name}, ${own} are cached`, name);
+  }
+  for (const [name, len] of Object.entries(ok.host)) {
+    const most = found.host[run.arena.band(name).index]!; // one a band
+    if (len <= most) continue;
+    const message = `the match answers ${len} tokens of ${name} with the host, ${most} are there`;
+    fail("bad_effect", message, name);
+  }
 }
 
 /** Follows `tree.insert`. @internal */

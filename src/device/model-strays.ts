@@ -1,7 +1,6 @@
 // A known limitation, counted and no violation: the pages of a failed or timed-out transfer go back without proof that the
 // peer's engine stopped. Its late reads may then see the next owner's bytes, its late writes land in them.
 import type { BandPages } from "./model-pages.js";
-import type { Places } from "./model-places.js";
 
 /** Pages remembered; the oldest are forgotten. */
 const PAGES_MAX = 65_536;
@@ -22,7 +21,12 @@ export class StrayTransfers {
     return this.#counts;
   }
 
-  add(bands: readonly BandPages[], places: Places, limitation: Limitation): void {
+  /** @param places - physical pages by band index */
+  add(
+    bands: readonly BandPages[],
+    places: readonly (readonly number[])[],
+    limitation: Limitation,
+  ): void {
     for (const band of bands)
       for (const page of places[band.index]!) this.#at.set(`${band.index} ${page}`, limitation);
     for (const oldest of this.#at.keys()) {

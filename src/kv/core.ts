@@ -152,6 +152,12 @@ export class KvCore {
     this.retireVirtual(virtual);
   }
 
+  /** Notes that a row takes the tree's page at `index`: forwards in flight read another one there, or none. */
+  noteShared(request: Request, index: number): void {
+    const { hasUnretired, open, clock } = this.chain.steps;
+    if (hasUnretired || open !== null) request.sharedAt.set(index, clock);
+  }
+
   /** Returns a virtual id, at once or at the group's end. */
   retireVirtual(virtual: number): void {
     const { virtual: ids } = this.chain;

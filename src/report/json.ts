@@ -12,6 +12,7 @@ import type {
 } from "../tools/outcome.js";
 import { servedNothing } from "../tools/record.js";
 import type { Coverage } from "../tools/coverage.js";
+import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";
 import { coveragePercent } from "./coverage-text.js";
 
@@ -219,6 +220,38 @@ export function coverageJson(coverage: Coverage): unknown {
   };
 }
 
+function memoryJson({
+  tree,
+  host,
+  retractionsWithBackup,
+  hostWaits,
+  transfers,
+}: MemoryStats): object {
+  return {
+    retractions_with_backup: retractionsWithBackup,
+    host_waits: hostWaits,
+    tree: {
+      matches: tree.matches,
+      hits: tree.hits,
+      hit_tokens: tree.hitTokens,
+      inserts: tree.inserts,
+      evictions: tree.evictions,
+      evicted_nodes: tree.evictedNodes,
+      checkpoints: tree.checkpoints,
+      checkpoint_stalls: tree.checkpointStalls,
+    },
+    host: {
+      backups: host.backups,
+      loads: host.loads,
+      cancelled_loads: host.cancelledLoads,
+      restores: host.restores,
+      failed_copies: host.failedCopies,
+      evictions: host.evictions,
+    },
+    transfers,
+  };
+}
+
 /** The document of `stats`. @public */
 export function statsJson(files: readonly TraceStats[]): unknown {
   return {
@@ -238,6 +271,7 @@ export function statsJson(files: readonly TraceStats[]): unknown {
       waits: stats.waits,
       retirements: stats.retirements,
       retractions: stats.retractions,
+      ...memoryJson(stats.memory),
       operations_with_pending: stats.operationsWithPending,
       truncated: stats.truncated,
     })),

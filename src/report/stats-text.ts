@@ -1,4 +1,5 @@
 // The text of `stats`: a table a file, then the summary.
+import type { MemoryStats } from "../tools/stats-memory.js";
 import type { Counts, TraceStats } from "../tools/stats.js";
 import type { Palette } from "./palette.js";
 import { counted, grouped, visible } from "./words.js";
@@ -14,7 +15,7 @@ export function statsText(files: readonly TraceStats[], palette: Palette): strin
 }
 
 function fileLines(stats: TraceStats, palette: Palette): string[] {
-  const { moves, waits, retirements } = stats;
+  const { moves, waits, retirements, memory } = stats;
   return [
     palette.bold(visible(stats.file)),
     row("runs", stats.runs),
@@ -29,14 +30,51 @@ function fileLines(stats: TraceStats, palette: Palette): string[] {
       `pages, in ${counted(moves.effects, "effect")} of ${counted(moves.operations, "operation")}`,
     ),
     row("retirements", retirements.operations, `that freed ${counted(retirements.pages, "page")}`),
-    row("retractions", stats.retractions),
+    row("retractions", stats.retractions, backedUp(memory.retractionsWithBackup)),
     row("waits", waits.effects, `in ${counted(waits.operations, "operation")}`),
+    ...memoryLines(memory),
     row("with pending pages", stats.operationsWithPending, "operations"),
     ...table("effects", stats.effects),
     ...(stats.marks > 0 ? [row("marks", stats.marks)] : []),
     ...(stats.states > 0 ? [row("full states", stats.states)] : []),
     "",
   ];
+}
+
+function backedUp(retractions: number): string {
+  return retractions === 0 ? "" : `${grouped(retractions)} with a copy on the host`;
+}
+
+/** Only of what a trace has: most traces have no tree, no host cache and no transfers. */
+function memoryLines({ tree, host, hostWaits, transfers }: MemoryStats): string[] {
+  const { sends, receives, late, ...outcomes } = transfers;
+  return [
+    ...present({
+      "host waits": hostWaits,
+      matches: tree.matches,
+      "cache hits": tree.hits,
+      "hit tokens": tree.hitTokens,
+      inserts: tree.inserts,
+      evictions: tree.evictions,
+      "evicted nodes": tree.evictedNodes,
+      checkpoints: tree.checkpoints,
+      "checkpoint stalls": tree.checkpointStalls,
+      "backups of nodes": host.backups,
+      loads: host.loads,
+      "cancelled loads": host.cancelledLoads,
+      restores: host.restores,
+      "failed copies": host.failedCopies,
+      "host evictions": host.evictions,
+      sends,
+      receives,
+    }),
+    ...(sends + receives > 0 ? table("transfers by outcome", outcomes) : []),
+    ...present({ "late ends of writers": late }),
+  ];
+}
+
+function present(counts: Counts): string[] {
+  return Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [row(name, count)] : []));
 }
 
 function row(name: string, count: number, rest = ""): string {

@@ -1,5 +1,5 @@
 // Counts what happened in a trace: operations, refusals, rearrangement steps, moves, retirements, retractions, waits,
-// pending pages. Read from the lines alone.
+// pending pages, and what stats-memory adds. Read from the lines alone.
 import type { Effect } from "../base/effects.js";
 import { countOf } from "../base/extents.js";
 import type { Extents } from "../base/operations.js";
@@ -10,6 +10,8 @@ import type { ReaderOptions } from "../trace/reader.js";
 import { noSuchRun } from "./compare-results.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
+import { MemoryCounter } from "./stats-memory.js";
+import type { MemoryStats } from "./stats-memory.js";
 
 /** Numbers by name, in the order in which the names were met. @public */
 export type Counts = Readonly<Record<string, number>>;
@@ -30,6 +32,7 @@ export interface TraceStats {
   readonly waits: { readonly effects: number; readonly operations: number };
   readonly retirements: { readonly operations: number; readonly pages: number }; // that freed pages
   readonly retractions: number;
+  readonly memory: MemoryStats; // prefix tree, host cache, transfers
   readonly operationsWithPending: number; // after which pages were known to wait for a forward
   readonly truncated: boolean;
 }
@@ -107,10 +110,12 @@ class TraceCounter {
   readonly #moves = { effects: 0, pages: 0, operations: 0 };
   readonly #waits = { effects: 0, operations: 0 };
   readonly #retirements = { operations: 0, pages: 0 };
+  readonly #memory = new MemoryCounter();
   #pending = new PendingForwards();
 
   run(): void {
     this.#runs += 1;
+    this.#memory.run();
     this.#pending = new PendingForwards();
   }
 
@@ -120,6 +125,7 @@ class TraceCounter {
     if (line.err === undefined) this.#granted(line);
     else this.#refusal(line.err);
     this.#device(line.fx ?? []);
+    this.#memory.operation(line);
     if (this.#pending.after(line)) this.#withPending += 1;
   }
 
@@ -139,6 +145,7 @@ class TraceCounter {
       waits: this.#waits,
       retirements: this.#retirements,
       retractions: this.#retractions,
+      memory: this.#memory.result(),
       operationsWithPending: this.#withPending,
       truncated,
     };

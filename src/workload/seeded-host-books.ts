@@ -24,7 +24,7 @@ export interface KeptRequest {
 }
 /** A copy whose end has yet to come. @internal */
 export type ModelCopy =
-  | { readonly kind: "backup"; readonly name: string }
+  | { readonly kind: "backup"; readonly name: string; readonly place: TreePlace }
   | { readonly kind: "retract"; readonly name: string; readonly kept: KeptRequest }
   | { readonly kind: "load"; readonly name: string; readonly load: ModelLoad }
   | {
@@ -41,6 +41,7 @@ export class HostBooks {
   readonly copies = new Map<string, ModelCopy>();
   readonly kept: KeptRequest[] = []; // copied to the host whole
   isUsed = false; // whether the host may hold anything that was not discarded
+  backedUp: TreePlace | null = null; // the path that was copied to the host last
   readonly doneCopies: string[] = []; // ended
   readonly doneLoads: string[] = []; // submitted or cancelled
 
@@ -63,9 +64,11 @@ export class HostBooks {
 
   learn(operation: Operation, answer: Answer): void {
     switch (operation.op) {
-      case "host.backup":
-        this.#start({ kind: "backup", name: operation.args.copy });
+      case "host.backup": {
+        const { copy, key, len } = operation.args;
+        this.#start({ kind: "backup", name: copy, place: { key, len } });
         break;
+      }
       case "request.retract": {
         const { req, backup } = operation.args;
         const row = this.#model.requests.get(req);
@@ -75,7 +78,9 @@ export class HostBooks {
       }
       case "host.backup_done": {
         const copy = this.#end(operation.args.copy);
-        if (copy?.kind === "retract" && operation.args.outcome === "ok") this.kept.push(copy.kept);
+        if (operation.args.outcome === "failed") break;
+        if (copy?.kind === "retract") this.kept.push(copy.kept);
+        if (copy?.kind === "backup") this.backedUp = copy.place;
         break;
       }
       case "request.restore":

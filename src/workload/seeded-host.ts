@@ -44,11 +44,19 @@ function hostLoadReserve(draws: SeededDraws): KvOperation | null {
   const { loadable } = draws.model.tree;
   if (loadable.length > 0 && draws.prng.chance(2, 3))
     return reserveOf(draws, draws.prng.pick(loadable));
+  if (draws.prng.chance(1, 2)) return null;
   return { op: "host.load_reserve", args: { load: draws.loadNames.fresh(), demand: few(draws) } };
 }
 
 /** A load of what a path lacks. @internal */
-export function reserveOf(draws: SeededDraws, { key, len }: TreePlace): KvOperation {
+export function reserveOf(draws: SeededDraws, { key, len }: TreePlace): KvOperation | null {
+  // With stages what two loads bring for one node would stay without a name, and nothing could be taken until then.
+  const { loads, copies } = draws.model.host;
+  const loading = [
+    ...loads.values(),
+    ...[...copies.values()].flatMap((copy) => ("load" in copy ? [copy.load] : [])),
+  ];
+  if (draws.model.hasStages && loading.some(({ place }) => place !== null)) return null;
   const load = draws.loadNames.fresh();
   return { op: "host.load_reserve", args: { load, key: cutKey(key, len), len } };
 }

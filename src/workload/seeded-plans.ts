@@ -4,7 +4,7 @@ import type { Answer, KvOperation, Operation } from "../base/operations.js";
 import type { SeededDraws } from "./seeded-draws.js";
 import { bindOf, reserveOf } from "./seeded-host.js";
 import { canDonate } from "./seeded-states.js";
-import { insertTracked, matchOf } from "./seeded-tree.js";
+import { evictAll, insertTracked, matchOf } from "./seeded-tree.js";
 
 type Plan = (draws: SeededDraws) => KvOperation | null;
 
@@ -61,6 +61,8 @@ function followers(operation: Operation, draws: SeededDraws): Plan[] {
         ]);
     case "tree.match":
       return afterMatch(operation.args.req, draws);
+    case "host.backup_done":
+      return operation.args.outcome === "ok" && prng.chance(1, 2) ? broughtBack(draws) : [];
     case "host.load_reserve":
       return [(next) => bindOf(next, operation.args.load)];
     case "host.load_bind":
@@ -79,6 +81,14 @@ function followers(operation: Operation, draws: SeededDraws): Plan[] {
     default:
       return [];
   }
+}
+
+/** What was just copied to the host leaves the device, is looked for, and comes back. */
+function broughtBack({ model }: SeededDraws): Plan[] {
+  const place = model.host.backedUp;
+  if (place === null || model.config.prefix_sharing !== true) return [];
+  const { key } = place;
+  return [evictAll, (): KvOperation => ({ op: "tree.match", args: { key } })];
 }
 
 function afterMatch(req: string | undefined, draws: SeededDraws): Plan[] {

@@ -13,11 +13,11 @@ function isUnused(draws: SeededDraws, request: ModelRequest): boolean {
   return request.allocated === 0 && holdsNothing(request) && net.of(request.name).length === 0;
 }
 
-/** A prompt, every other time one that goes on from a place that a match can end at. */
+/** A prompt, mostly one that goes on from a place that a match can end at. */
 function prompt(draws: SeededDraws): Key {
   const { prng, keys, model } = draws;
   const known = model.state === null ? model.tree.places : model.tree.states;
-  if (known.length > 0 && prng.chance(1, 2)) {
+  if (known.length > 0 && prng.chance(3, 4)) {
     const { key, len } = prng.pick(known);
     return lengthenKey(key, len + prng.below(2 * model.pageSize));
   }
@@ -78,6 +78,7 @@ function treeUnlock(draws: SeededDraws): KvOperation | null {
 function treeEvict(draws: SeededDraws): KvOperation | null {
   const { model, prng } = draws;
   if (model.config.prefix_sharing !== true) return null;
+  if (!model.tree.isUsed && !prng.chance(1, 8)) return null;
   if (prng.chance(1, 2)) return { op: "tree.evict", args: { demand: draws.demand() } };
   const units: Record<string, number | "all"> = {};
   for (const band of model.pageBytes.keys()) {
@@ -91,7 +92,17 @@ function treeEvict(draws: SeededDraws): KvOperation | null {
 function contentsDiscard({ model, prng }: SeededDraws): KvOperation | null {
   if (model.config.prefix_sharing !== true) return null;
   const isIdle = model.requests.size === 0 && model.tree.locks.length === 0;
-  return isIdle || prng.chance(1, 5) ? { op: "contents.discard", args: {} } : null;
+  return (isIdle && model.tree.isUsed) || prng.chance(1, 5)
+    ? { op: "contents.discard", args: {} }
+    : null;
+}
+
+/** Evicts what nothing locks, in some slots or in all. @internal */
+export function evictAll({ model, prng }: SeededDraws): KvOperation {
+  const isWhole = prng.chance(2, 3);
+  const bands = [...model.pageBytes.keys()].filter(() => isWhole || prng.chance(1, 2));
+  const units = Object.fromEntries(bands.map((band) => [band, "all" as const]));
+  return { op: "tree.evict", args: { units } };
 }
 
 /** @internal */

@@ -24,8 +24,10 @@ interface StatsFlags extends ReadingFlags {
 
 const HELP = `
 Counted from the lines alone: operations by kind, refusals by code, steps of granted takes, moved
-pages, retirements that freed pages, retractions, waits, and the operations after which freed
-pages waited for a forward.
+pages, retirements that freed pages, retractions, waits, the operations after which freed pages
+waited for a forward; matches of the prefix tree with the tokens they found, evictions,
+checkpoints and their stalls; backups, loads and restores of the host cache; host waits; transfers
+by outcome.
 
 --coverage says instead what all files together exercise: operation kinds (granted 10 times, and
 with an effect where they have any), refusals, broken rules, effects; and, by replaying the files

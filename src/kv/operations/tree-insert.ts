@@ -184,7 +184,7 @@ class Insert {
       }
       this.#core.freeRowPage(request, at);
       request.pages[at] = virtual;
-      request.sharedAt.set(at, chain.steps.clock);
+      this.#core.noteShared(request, at);
       this.#duplicates += 1;
     }
     for (const [place, slot] of tree.windows.entries())

@@ -27,12 +27,13 @@ function named(tree: PrefixTree, tokens: readonly number[]): Record<string, numb
 
 /** An empty row takes the ids of the path to `end` and locks it. */
 function takeMatch(core: KvCore, request: Request, end: TreeNode): void {
-  const { tree, requests, chain, config } = core;
-  for (let node = end; !node.isRoot; node = node.parent!) {
-    const first = node.from / config.pageSize;
-    for (const [index, virtual] of (node.pages ?? []).entries()) {
-      request.pages[first + index] = virtual;
-      request.sharedAt.set(first + index, chain.steps.clock);
+  const { tree, requests } = core;
+  const path: TreeNode[] = [];
+  for (let node = end; !node.isRoot; node = node.parent!) path.push(node);
+  for (const node of path.reverse()) {
+    for (const virtual of node.pages ?? []) {
+      core.noteShared(request, request.pages.length);
+      request.pages.push(virtual);
     }
   }
   requests.setAllocated(request, end.to);
