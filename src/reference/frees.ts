@@ -110,8 +110,3 @@ export function groupEnd(world: World): FreedOk {
   world.group = null;
   return freedOk(world, freeUnits(world, units));
 }
-
-/** The page that an id is bound to in a band; 0: none. @internal */
-export function pageOf(world: World, band: string, id: number): number {
-  return bandNamed(world, band).bindings.get(id) ?? 0;
-}

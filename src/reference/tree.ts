@@ -16,13 +16,6 @@ export interface PathStep {
 }
 
 /** @internal */
-export function nodeOf(world: World, id: number): TreeNode {
-  const node = world.tree.find((candidate) => candidate.id === id);
-  if (node === undefined) throw new Error(`no node ${id}`);
-  return node;
-}
-
-/** @internal */
 export function childrenOf(world: World, node: TreeNode | null): TreeNode[] {
   return world.tree.filter((child) => child.parent === (node?.id ?? null));
 }

@@ -19,7 +19,7 @@ import type { Candidate } from "./candidate.js";
 import { givesDepth } from "./candidate.js";
 import type { RecordResult } from "./outcome.js";
 import type { Pulse } from "./pulse.js";
-import type { RecordOptions } from "./record.js";
+import type { RecordOptions } from "./record-options.js";
 
 /** What a recording asks of each of its runs. @internal */
 export type RunRecordingOptions = Pick<

@@ -1,31 +1,18 @@
 // Runs workloads on an implementation and writes what it was asked and what it answered. A generator sees each answer
 // before it gives the next operation, so operations go one by one.
 import { UsageError } from "../base/errors.js";
-import type { Answer, DigestDepth } from "../base/operations.js";
+import type { Answer } from "../base/operations.js";
 import { producerBlock } from "../trace/header.js";
 import { Spool } from "../trace/writer-spool.js";
-import type { TraceWriter } from "../trace/writer.js";
 import { groupOf } from "../workload/workload.js";
-import type { Workload, WorkloadGroup } from "../workload/workload.js";
+import type { WorkloadGroup } from "../workload/workload.js";
 import { Candidate } from "./candidate.js";
-import type { StartAdapter } from "./candidate.js";
 import { Pulse } from "./pulse.js";
-import type { ToolControl } from "./pulse.js";
 import type { RecordResult } from "./outcome.js";
+import type { RecordOptions } from "./record-options.js";
 import { RunRecording } from "./record-run.js";
 
-/** @public */
-export interface RecordOptions extends ToolControl {
-  readonly workloads: Iterable<Workload | WorkloadGroup>;
-  readonly start: StartAdapter;
-  readonly writer: TraceWriter; // left open; the caller commits or aborts
-  readonly created?: string | null;
-  readonly note?: string | null;
-  readonly digestDepth: DigestDepth | null;
-  readonly stateEvery?: number; // a full state after every N-th operation
-  readonly intentFirst?: boolean; // a `call` line, flushed, before each call
-  readonly checksAnswers?: boolean; // foreign code: an answer that the format does not know breaks a promise
-}
+export type { RecordOptions } from "./record-options.js";
 
 /** Whether a serving workload dropped every request, so that a run with it shows nothing. @public */
 export function servedNothing(counters: Readonly<Record<string, number>>): boolean {

@@ -2,9 +2,17 @@
 // keeps.
 import type { Answer, Demand, Operation, PageLists, StatePurpose } from "../base/operations.js";
 import { expand } from "../base/extents.js";
-import type { SeededModel } from "./seeded-model.js";
 import { addSlots, dropLoad, extendRow, type LoadedRow, type ModelRequest } from "./seeded-rows.js";
-import type { TreePlace } from "./seeded-tree-books.js";
+import type { TreeBooks, TreePlace } from "./seeded-tree-books.js";
+
+/** What the host's books need of the model that they are part of. @internal */
+export interface HostOwner {
+  readonly requests: ReadonlyMap<string, ModelRequest>;
+  readonly windows: readonly { readonly name: string; readonly window: number }[];
+  readonly state: string | null;
+  readonly tree: TreeBooks;
+  open(name: string): ModelRequest;
+}
 
 /** A load that is not submitted. @internal */
 export interface ModelLoad {
@@ -36,7 +44,7 @@ export type ModelCopy =
 
 /** @internal */
 export class HostBooks {
-  readonly #model: SeededModel;
+  readonly #model: HostOwner;
   readonly loads = new Map<string, ModelLoad>();
   readonly copies = new Map<string, ModelCopy>();
   readonly kept: KeptRequest[] = []; // copied to the host whole
@@ -45,7 +53,7 @@ export class HostBooks {
   readonly doneCopies: string[] = []; // ended
   readonly doneLoads: string[] = []; // submitted or cancelled
 
-  constructor(model: SeededModel) {
+  constructor(model: HostOwner) {
     this.#model = model;
   }
 

@@ -1,9 +1,16 @@
 // What the seeded workload knows of the prefix tree: places that matches and inserts have shown, and locks. An eviction
 // may take whatever nothing locks, so after one only what is locked is still known.
-import type { Answer, Key, Operation } from "../base/operations.js";
+import type { Answer, DirectConfig, Key, Operation } from "../base/operations.js";
 import { commonTokens, cutKey, keyTokens, lengthenKey } from "./seeded-keys.js";
-import type { SeededModel } from "./seeded-model.js";
-import { protectRow } from "./seeded-rows.js";
+import { type ModelRequest, protectRow } from "./seeded-rows.js";
+
+/** What the tree's books need of the model that they are part of. @internal */
+export interface TreeOwner {
+  readonly config: DirectConfig;
+  readonly pageSize: number; // tokens
+  readonly state: string | null;
+  readonly requests: ReadonlyMap<string, ModelRequest>;
+}
 
 /** The end of a path: the first `len` tokens of a key, whole pages. @internal */
 export interface TreePlace {
@@ -21,7 +28,7 @@ const PLACES_MOST = 24; // of each kind; the oldest is forgotten
 
 /** @internal */
 export class TreeBooks {
-  readonly #model: SeededModel;
+  readonly #model: TreeOwner;
   /** Paths that are on the device. */
   places: TreePlace[] = [];
   /** Nodes that have a state on the device. */
@@ -31,7 +38,7 @@ export class TreeBooks {
   readonly locks: HeldLock[] = [];
   isUsed = false; // whether anything was put into the tree since it was last discarded
 
-  constructor(model: SeededModel) {
+  constructor(model: TreeOwner) {
     this.#model = model;
   }
 
