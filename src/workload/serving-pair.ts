@@ -4,7 +4,7 @@ import type { Answer } from "../base/operations.js";
 import { ReceiverPeer } from "./serving-receiver.js";
 import { SenderPeer } from "./serving-sender.js";
 import { TransferLink } from "./serving-link.js";
-import type { Peer } from "./serving-scheduler.js";
+import type { Peer } from "./serving-peer.js";
 import { Scheduler } from "./serving-scheduler.js";
 import type { Script } from "./serving-script.js";
 import { ServingContext } from "./serving-script.js";

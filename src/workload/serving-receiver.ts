@@ -4,7 +4,7 @@ import type { DropReason, Job } from "./serving-jobs.js";
 import { clearRow, restart } from "./serving-jobs.js";
 import type { Exchange, TransferLink } from "./serving-link.js";
 import { NameSource } from "./names.js";
-import type { Peer, SchedulerParts } from "./serving-scheduler.js";
+import type { Peer, SchedulerParts } from "./serving-peer.js";
 import { tellEnds } from "./serving-sender.js";
 import type { Script, Take } from "./serving-script.js";
 

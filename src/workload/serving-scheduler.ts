@@ -1,40 +1,16 @@
-// The scheduler of the serving model: continuous batching, chunked prefill before decode, one forward of overlap, window
-// retirement, and retraction of the newest request when a take is refused. With a prefix tree, finished chunks go into
-// it; with a host cache, who gives way is copied out and comes back.
-import type { Answer, ExtendEntry, KvOperation, RetiredWindow } from "../base/operations.js";
+// The scheduler of the serving model: continuous batching, chunked prefill before decode, one forward of overlap,
+// retraction of the newest request when a take is refused; chunks into the tree, who gives way to the host and back.
+import type { Answer, ExtendEntry, KvOperation } from "../base/operations.js";
 import { NameSource } from "./names.js";
 import type { PrefixCache } from "./serving-cache.js";
 import type { HostTier } from "./serving-host.js";
 import type { DropReason, InFlight, InFlightEntry, Job } from "./serving-jobs.js";
 import { clearRow, restart } from "./serving-jobs.js";
 import type { ServingMemory } from "./serving-memory.js";
+import type { Peer, SchedulerParts } from "./serving-peer.js";
 import type { PrefillEntry, ServingQueue } from "./serving-queue.js";
 import type { Script, ServingContext, Take } from "./serving-script.js";
-
-/** What a run of a pair does beside scheduling: it exchanges requests with the other one. @internal */
-export interface Peer {
-  readonly isPrefill: boolean; // it computes prompts and sends them; the other one receives and decodes
-  /** Whether requests under way hold memory, so that waiting helps. */
-  readonly isHolding: boolean;
-  /** Whether nothing will come any more. */
-  readonly isOver: boolean;
-  /** At the start of a turn: transfers that end, places that are published, requests that arrive. */
-  turn(): Script;
-  /** A prompt is computed; only where this run computes them. */
-  computed?(job: Job): Script;
-  /** A job that waited or ran is given up; only where the other run waits for it. */
-  dropped?(job: Job): void;
-}
-
-/** @internal */
-export interface SchedulerParts {
-  readonly context: ServingContext;
-  readonly queue: ServingQueue;
-  readonly memory: ServingMemory;
-  readonly cache: PrefixCache | null;
-  readonly host: HostTier | null;
-  readonly peer: Peer | null;
-}
+import { retireWindows } from "./serving-windows.js";
 
 const STALLED_TURNS = 64; // that a launch waits at most
 const BACKUP_OF_INSERTS = 2; // one insert of so many is followed by a backup
@@ -172,7 +148,7 @@ export class Scheduler {
       const tokens = queue.chunkOf(job, entry.tokens); // what it matched is not computed
       return tokens > 0 ? [{ job, tokens }] : [];
     });
-    for (const { job } of entries) yield* this.#retire(job, 1);
+    for (const { job } of entries) yield* retireWindows(this.#context, job, 1);
     while (entries.length > 0) {
       const batch = entries.map(({ job, tokens }) => ({
         req: job.name,
@@ -262,7 +238,7 @@ export class Scheduler {
    */
   *#decode(): Script<InFlight | null> {
     const { decode_tokens: tokens, retire_tokens: retireTokens } = this.#context.serving;
-    for (const job of this.#queue.running) yield* this.#retire(job, retireTokens);
+    for (const job of this.#queue.running) yield* retireWindows(this.#context, job, retireTokens);
     const due = ({ name, allocated }: Job): { req: string; len: number } => ({
       req: name,
       len: allocated + 1,
@@ -379,33 +355,12 @@ export class Scheduler {
 
   /** Whether memory is held by others than those running, so that waiting helps. */
   get #isHeld(): boolean {
-    const isCopying = (this.#host?.nextDue ?? null) !== null;
-    return isCopying || this.#peer?.isHolding === true;
+    return (this.#host?.nextDue ?? null) !== null || this.#peer?.isHolding === true;
   }
 
   #tokensInFlight(job: Job): number {
-    const entry = this.#inFlight?.entries.find(
-      (candidate) => candidate.job === job && candidate.attempt === job.attempt,
-    );
-    return entry?.tokens ?? 0;
-  }
-
-  /** Retires windows once `least` tokens (a page at least) lie behind them. */
-  *#retire(job: Job, least: number): Script {
-    const { config, features, windows } = this.#context;
-    const { page_size: pageSize } = config;
-    const isDue = windows.some(({ window }, index) => {
-      const kept = features.shares ? Math.max(window, pageSize) : window;
-      const until = Math.min(job.computed - kept, job.floors[index] ?? Number.POSITIVE_INFINITY);
-      return until - (job.cursors[index] ?? 0) >= Math.max(pageSize, least);
-    });
-    if (!isDue) return;
-    const answer = yield { op: "window.retire", args: { req: job.name, len: job.computed } };
-    const retired = (answer.ok ?? {}) as Readonly<Record<string, RetiredWindow>>;
-    for (const [index, { name }] of windows.entries()) {
-      job.cursors[index] = retired[name]?.cursor ?? job.cursors[index] ?? 0;
-      job.floors[index] = features.shares ? (retired[name]?.floor ?? null) : null;
-    }
+    const entries = this.#inFlight?.entries ?? [];
+    return entries.find((at) => at.job === job && at.attempt === job.attempt)?.tokens ?? 0;
   }
 
   *#processPrevious(): Script {
@@ -457,7 +412,7 @@ export class Scheduler {
     const { job } = entry;
     const len = cache.insertable(entry, isPrefill);
     if (len === 0) return;
-    yield* this.#retire(job, 1);
+    yield* retireWindows(this.#context, job, 1);
     if ((yield* cache.settle(job, len, entry.tracked)) && this.#host !== null)
       yield* this.#host.backUp(cache.key(job, len), len, BACKUP_OF_INSERTS);
   }

@@ -3,7 +3,7 @@
 import type { Job } from "./serving-jobs.js";
 import { prefillCopy } from "./serving-jobs.js";
 import type { Exchange, TransferLink } from "./serving-link.js";
-import type { Peer, SchedulerParts } from "./serving-scheduler.js";
+import type { Peer, SchedulerParts } from "./serving-peer.js";
 import type { Script } from "./serving-script.js";
 
 const EARLY_OF = 5; // one request of so many is freed while its pages are on their way

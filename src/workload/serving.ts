@@ -10,7 +10,7 @@ import type { Job } from "./serving-jobs.js";
 import { newJob, reasonToDrop } from "./serving-jobs.js";
 import { ServingMemory } from "./serving-memory.js";
 import { ServingQueue } from "./serving-queue.js";
-import type { SchedulerParts } from "./serving-scheduler.js";
+import type { SchedulerParts } from "./serving-peer.js";
 import { Scheduler } from "./serving-scheduler.js";
 import type { Script, ServingFeatures } from "./serving-script.js";
 import { ServingContext } from "./serving-script.js";

@@ -101,6 +101,7 @@ test("which configurations each scenario runs on", () => {
   const booting = SCENARIOS.filter((scenario) => refusedAtBoot(scenario) === null);
   const table = booting.map(({ name, configs }) => [name, ...configs.map(([config]) => config)]);
   expect(table).toEqual([
+    ["arena_grows_and_shrinks", null],
     ["boot_floor_met_exactly", null],
     ["byte_changes_sides", "full+state/p16"],
     ["bytes_fenced_by_two", null],
@@ -122,6 +123,7 @@ test("which configurations each scenario runs on", () => {
     ["flush_rests_beside_reservations", null],
     ["flush_rests_with_everything_fixed", null],
     ["growth_fails_halfway", "full+state/p1"],
+    ["growth_waits_for_old_readers", null],
     ["holes_behind_a_transfer", null],
     ["host_source_stays_while_read", null],
     ["ids_first_in_first_out", null],
@@ -139,6 +141,7 @@ test("which configurations each scenario runs on", () => {
     ["receive_ends_with_its_last_writer", null],
     ["receive_waits_a_backup", null],
     ["receive_waits_before_it_tells", null],
+    ["receive_waits_for_a_send", null],
     ["refused_load_takes_nothing", "full+state/p1"],
     ["refused_take_changes_nothing", "full+window/p1"],
     ["retention_floor_numbers", null],
