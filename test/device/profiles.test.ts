@@ -7,7 +7,7 @@ import { keeping, play, type Run, type Spoil } from "./seeded-run.js";
 
 const PROFILES = ["steady", "swarm", "tight", "transfers", "windows", "speculative", "stages"];
 const LAYOUTS: readonly Layout[] = ["full+window", "full+state", "full+2window+state"];
-const SEEDS = [0, 1];
+const SEEDS = [0, 1, 2, 3, 4, 5];
 const OPERATIONS = 400;
 
 function runs(
