@@ -50,13 +50,15 @@ function hostLoadReserve(draws: SeededDraws): KvOperation | null {
 
 /** A load of what a path lacks. @internal */
 export function reserveOf(draws: SeededDraws, { key, len }: TreePlace): KvOperation | null {
-  // With stages what two loads bring for one node would stay without a name, and nothing could be taken until then.
-  const { loads, copies } = draws.model.host;
-  const loading = [
-    ...loads.values(),
-    ...[...copies.values()].flatMap((copy) => ("load" in copy ? [copy.load] : [])),
+  const { hasStages, isGroupOpen, host } = draws.model;
+  const copies = [...host.copies.values()];
+  const loads = [
+    ...host.loads.values(),
+    ...copies.flatMap((copy) => ("load" in copy ? [copy.load] : [])),
   ];
-  if (draws.model.hasStages && loading.some(({ place }) => place !== null)) return null;
+  // With stages a page that stays without a name bars every take: one that another load brings too, or whose
+  // predecessor waits in a group.
+  if (hasStages && (isGroupOpen || loads.some(({ place }) => place !== null))) return null;
   const load = draws.loadNames.fresh();
   return { op: "host.load_reserve", args: { load, key: cutKey(key, len), len } };
 }

@@ -45,6 +45,7 @@ class LawRun {
   readonly #lines: string[] = [];
   readonly #steps: [KvOperation, Answer][] = [];
   readonly #started: DirectConfig;
+  readonly #twinAt: number; // where in every TWIN_EVERY operations a copy begins
   #config: DirectConfig; // with the arena as it was last resized
   #boot: BootOk | null = null;
   #bootState: State | null = null;
@@ -55,6 +56,8 @@ class LawRun {
 
   constructor(workload: SeededWorkload, counts: Counts) {
     this.#workload = workload;
+    const { source } = workload;
+    this.#twinAt = source.type === "seed" ? (source.seed * 37) % TWIN_EVERY : 0;
     this.#counts = counts;
     this.#started = workload.config as DirectConfig;
     this.#config = this.#started;
@@ -189,7 +192,7 @@ class LawRun {
       expect(storage.endDigest(), where).toBe(this.#storage.endDigest());
       if (n >= until) this.#twin = null;
     }
-    if (this.#twin !== null || n % TWIN_EVERY !== TWIN_EVERY >> 1) return;
+    if (this.#twin !== null || n % TWIN_EVERY !== this.#twinAt) return;
     const written = JSON.stringify(this.#storage.state());
     const storage = new KVStorage(this.#config, { digestDepth: "deep" });
     storage.load(JSON.parse(written) as State);
