@@ -50,7 +50,7 @@ class LawRun {
   #boot: BootOk | null = null;
   #bootState: State | null = null;
   #state: State; // after the last operation
-  #device: ModelDevice | null = new ModelDevice({ verify: "touched" });
+  readonly #device = new ModelDevice({ verify: "touched" });
   #twin: { readonly storage: KVStorage; readonly until: number } | null = null;
   #operation: KvOperation = { op: "boot", args: {} }; // under way
 
@@ -72,7 +72,7 @@ class LawRun {
       if (!("operation" in step)) continue;
       answer = this.#step(step.operation as KvOperation);
     }
-    expect(this.#device?.verifyAll()?.message ?? null, workload.run).toBeNull();
+    expect(this.#device.verifyAll()?.message ?? null, workload.run).toBeNull();
     expectDrained(this.#config, this.#state, this.#bootState!, workload.run);
     return { lines: this.#lines, steps: this.#steps, config: this.#started };
   }
@@ -125,12 +125,11 @@ class LawRun {
     if (operation.op === "arena.resize")
       this.#config = { ...this.#config, arena_bytes: operation.args.arena_bytes };
     this.#bootState = this.#storage.state();
-    if (operation.op === "boot") this.#device?.open(this.#config, this.#boot);
+    if (operation.op === "boot") this.#device.open(this.#config, this.#boot);
   }
 
   #followDevice(operation: KvOperation, answer: Answer): void {
-    if (!isFollowed(operation)) this.#device = null;
-    const violation = this.#device?.apply(operation, answer) ?? null;
+    const violation = this.#device.apply(operation, answer);
     if (violation !== null) this.#fail("device", violation);
   }
 
@@ -245,12 +244,6 @@ class LawRun {
     if (operation.op === "net.stall") this.#count("stalls");
     if (operation.op === "state.donate") this.#count("donations");
   }
-}
-
-/** Operations that the model device follows. */
-function isFollowed({ op, args }: KvOperation): boolean {
-  if (op.startsWith("host.") || op === "request.restore") return false;
-  return !(op === "request.retract" && "backup" in args);
 }
 
 /** What an operation may change: a state without the count of operations, the remark that was made once, and the
