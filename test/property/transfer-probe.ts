@@ -14,6 +14,8 @@ export function probe(run: TransferRun, demand: readonly number[]): void {
   const before = JSON.stringify(stateOf(core));
   const priced = core.chain.price(demand);
   const final = core.chain.finalPlan(demand);
+  const none = demand.map(() => 0);
+  expect(core.chain.fitsReclaimed(demand, none), `no frees: ${where()}`).toBe("step" in priced);
   expect(JSON.stringify(stateOf(core)), `a question changes nothing: ${where()}`).toBe(before);
   run.count("probes");
   const short = shortOf(core, demand);

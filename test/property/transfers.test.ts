@@ -5,7 +5,7 @@ import { type Counts, seedsOf, sweepPart, sweepTotal } from "./sweep.js";
 import { probe } from "./transfer-probe.js";
 import { TransferRun } from "./transfer-runs.js";
 
-const RUNS = 6_000;
+const RUNS = 4_000;
 const RUNS_A_PART = 100;
 const STEPS = 60;
 // Cases that the runs must reach for the laws to say anything, in a tenth of the runs.

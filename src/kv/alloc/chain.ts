@@ -33,6 +33,7 @@ import {
   type ReliefContext,
   type Relieved,
   relieve,
+  reservedSnapshots,
 } from "./relief.js";
 import { EffectScope, type NetworkTransfer } from "./signals.js";
 import { SnapshotMemo } from "./snapshot.js";
@@ -225,7 +226,9 @@ export class ChainAllocator {
     kind = "fits_reclaimed",
   ): boolean {
     const freed = this.bands.map((band, index) => Math.min(credit[index]!, band.live));
-    const fits = this.#idsServe(demand, freed) && this.#layoutServes(demand, freed);
+    const fits = freed.every((pages) => pages === 0)
+      ? "step" in this.#price(demand)
+      : this.#idsServe(demand, freed) && this.#layoutServes(demand, freed);
     this.stages?.fold(kind, demand, fits);
     return fits;
   }
@@ -245,11 +248,17 @@ export class ChainAllocator {
         demand,
       );
     }
-    const bands = this.snapshot().map((band, index) => {
-      const pages = freed[index]!;
-      return { ...band, live: band.live - pages, free: band.free + pages };
-    });
-    return firstPlan(bands, demand) !== null;
+    const serves = (bands: readonly BandSnapshot[]): boolean => {
+      const credited = bands.map((band, index) => {
+        const pages = freed[index]!;
+        return { ...band, live: band.live - pages, free: band.free + pages };
+      });
+      return firstPlan(credited, demand) !== null;
+    };
+    if (serves(this.snapshot())) return true;
+    // A float that holds a reserved page stays: only what it absorbs makes room beside it.
+    const isReserved = this.bands.some((band) => band.fixed.size > 0);
+    return isReserved && serves(reservedSnapshots(this.#context));
   }
 
   /** Whether a demand fits the empty chain, on every stage. */

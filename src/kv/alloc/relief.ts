@@ -44,11 +44,21 @@ export function planRelief(context: ReliefContext, demand: readonly number[]): R
     const plan = firstPlan(bands, demand, context.fences.heldByTransfers());
     if (plan !== null) return { plan, fixed, movesTransfers: false };
   }
-  const fixed = context.bands.map((band): IsFixed =>
-    band.fixed.size === 0 ? nothingFixed : (page) => band.fixed.has(page),
-  );
+  const fixed = reservedFixed(context);
   const plan = firstPlan(settledSnapshots(context, fixed), demand);
   return plan && { plan, fixed, movesTransfers: isHeld };
+}
+
+/** What always stays: reservations. */
+function reservedFixed(context: ReliefContext): readonly IsFixed[] {
+  return context.bands.map((band): IsFixed =>
+    band.fixed.size === 0 ? nothingFixed : (page) => band.fixed.has(page),
+  );
+}
+
+/** The bands as settling, parking and absorbing leave them, reservations in place. @internal */
+export function reservedSnapshots(context: ReliefContext): readonly BandSnapshot[] {
+  return settledSnapshots(context, reservedFixed(context));
 }
 
 /** What stays in the first attempt: reservations, places of transfers, rows that a receive holds. */
