@@ -114,9 +114,9 @@ function compareEpoch(run: ModelRun, name: string, epoch: number): void {
     fail("bad_effect", `${name} is of epoch ${epoch}, there were ${moveEffects} moves`);
 }
 
-/** Reads where the pages of a transfer lie now. */
+/** Reads where the pages of a transfer lie now; what the row let go of, or took in place of a received page, is none. */
 function readPlaces(run: ModelRun, transfer: ModelTransfer): void {
-  const { row, from, to, slots } = transfer;
+  const { row, from, to, slots, direction, virtual } = transfer;
   const { arena } = run;
   const places: number[][] = arena.bands.map(() => []);
   const first = Math.floor(from / run.config.page_size);
@@ -124,12 +124,16 @@ function readPlaces(run: ModelRun, transfer: ModelTransfer): void {
   for (const band of arena.tokenBands) {
     for (let page = first; page < end; page++) {
       const id = row.virtual[page]!; // below pageCount
-      if (id !== 0 && isHeld(run, band, id)) places[band.index]!.push(band.placeOf(id));
+      if (id === 0 || !isHeld(run, band, id)) continue;
+      if (direction === "receive" && virtual[page - first] !== id) continue;
+      places[band.index]!.push(band.placeOf(id)); // one list a band, as below
     }
   }
   const { stateBand } = arena;
-  if (stateBand !== null)
-    for (const slot of slots) places[stateBand.index]!.push(stateBand.placeOf(slot)); // one list a band
+  const owned = row.allSlots();
+  for (const slot of slots)
+    if (stateBand !== null && owned.includes(slot))
+      places[stateBand.index]!.push(stateBand.placeOf(slot));
   transfer.opened = places;
   transfer.epoch = arena.moveEffects;
 }

@@ -135,6 +135,7 @@ export class HostDriver {
 
   /** Every host page is free or held by exactly one copy. */
   #hostConserved(state: State, where: string): void {
+    this.#readersKept(state, where);
     const cached = this.cachedHost(state);
     const free = (state.host["free"] ?? {}) as PageLists;
     const held = [...this.copies.values(), ...this.kept.values()];
@@ -149,6 +150,19 @@ export class HostDriver {
         Array.from({ length: size }, (_, i) => i),
       );
     }
+  }
+
+  /** No host page that a copy still reads or writes is free. */
+  #readersKept(state: State, where: string): void {
+    const free = (state.host["free"] ?? {}) as PageLists;
+    for (const [name, { host }] of this.memory.pending)
+      for (const [band, pages] of host) {
+        const given = new Set(expandHost(free[band] ?? []));
+        expect(
+          pages.filter((page) => given.has(page)),
+          `${where}: ${name} ${band}`,
+        ).toEqual([]);
+      }
   }
 
   /** Reserved pages are fixed where they were taken, window pages until they are bound. */
@@ -385,6 +399,7 @@ export class HostDriver {
     const req = this.pick([...this.rows.keys()].filter((name) => !taken.includes(name)));
     if (load === undefined || req === undefined) return;
     const record = this.loads.get(load)!;
+    const before = this.storage.state().rows[req];
     const from = this.allocatedOf(req);
     const answer = this.do("host.load_bind", { load, req, from });
     if (answer.ok === undefined) {
@@ -393,6 +408,9 @@ export class HostDriver {
     }
     record.req = req;
     record.from = from;
+    if (!this.prng.chance(1, 4)) return;
+    this.cancel(load);
+    if (!this.loads.has(load)) expect(this.storage.state().rows[req], "undone").toEqual(before);
   }
 
   submit(load = this.pick(this.loads.keys())): void {
@@ -426,6 +444,7 @@ export class HostDriver {
         const page = placed.get(band)!.get(ids[position]!);
         if (page === undefined) continue;
         const index = device.get(band)?.indexOf(page) ?? -1;
+        if (index < 0 && this.isGroupOpen && band !== "full") continue; // freed, and bound until its end
         expect(index, `${copy} ${band} position ${position}`).toBeGreaterThanOrEqual(0);
         held.set(band, stamps.get(band)![index]!);
       }

@@ -67,6 +67,11 @@ export class HostMemory {
       host.set(band, hosts);
       if (hosts.length !== places.length && hosts.length > 0)
         this.wrong ??= `${name}: ${band} has ${places.length} pages and ${hosts.length} host pages`;
+      if (
+        direction === "out" &&
+        places.some((page) => this.settled(band, page) !== this.read(this.device, band, page))
+      )
+        this.wrong ??= `${name}: reads pages of ${band} that another copy still writes`;
       if (direction === "out")
         stamps.set(
           band,

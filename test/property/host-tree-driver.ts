@@ -163,12 +163,11 @@ export class HostTreeDriver extends HostDriver {
     this.do("tree.match", { key, ...(req === null ? {} : { req }) });
   }
 
-  extendKeyed(): void {
-    const req = this.pick(this.keyed.keys());
+  extendKeyed(req = this.pick(this.keyed.keys()), end = 0): void {
     if (req === undefined) return;
     const path = this.keyed.get(req)!;
     const from = this.allocatedOf(req);
-    const to = Math.min(40, from + this.prng.between(1, 12));
+    const to = Math.max(end, Math.min(40, from + this.prng.between(1, 12)));
     const answer = this.do("tokens.extend", { batch: [{ req, from, to }] });
     const pages = (answer.ok as { pages: Record<string, PageLists> } | undefined)?.pages[req];
     if (pages === undefined) return;
@@ -187,8 +186,7 @@ export class HostTreeDriver extends HostDriver {
     this.do("window.retire", { req, len: this.allocatedOf(req) });
   }
 
-  slotKeyed(): void {
-    const req = this.pick(this.keyed.keys());
+  slotKeyed(req = this.pick(this.keyed.keys())): void {
     if (req === undefined || !this.hasState) return;
     if (((this.storage.state().rows[req] as RowState).slots["main"] ?? []).length > 0) return;
     const answer = this.do("state.alloc", { req, count: 1, purpose: "main" });
@@ -205,8 +203,7 @@ export class HostTreeDriver extends HostDriver {
     if (this.do("tree.insert", { req, key, len }).ok !== undefined) this.#disturb();
   }
 
-  finishKeyed(): void {
-    const req = this.pick(this.keyed.keys());
+  finishKeyed(req = this.pick(this.keyed.keys())): void {
     if (req === undefined) return;
     const path = this.keyed.get(req)!;
     const len = this.allocatedOf(req);
@@ -296,6 +293,7 @@ export class HostTreeDriver extends HostDriver {
     const copy = this.name("c");
     const answer = this.do("host.backup", { copy, key: this.#key(path), len });
     if (answer.ok === undefined) return;
+    this.#expectChildrenFirst(nodes);
     const { host } = answer.ok as { host: PageLists };
     this.copies.set(copy, { kind: "backup", host, row: null, req: null });
   }
@@ -463,7 +461,31 @@ export class HostTreeDriver extends HostDriver {
     const demand: Record<string, number> = {};
     for (const band of Object.keys(this.config.host!))
       if (this.prng.chance(1, 2)) demand[band] = this.prng.between(0, 8);
-    this.do("host.evict", { demand });
+    const nodes = this.#nodes(this.storage.state());
+    if (this.do("host.evict", { demand }).ok !== undefined) this.#expectChildrenFirst(nodes);
+  }
+
+  /** No host copy went while a child's stayed. @param before - the nodes before the eviction */
+  #expectChildrenFirst(before: readonly Node[]): void {
+    const isHosted = ({ slots }: Node): boolean => countOf(slots["full"]!.host) > 0;
+    const left = this.#nodes(this.storage.state()).filter(isHosted);
+    for (const gone of before.filter(isHosted)) {
+      const text = gone.path.join(",");
+      if (left.some(({ path }) => path.join(",") === text)) continue;
+      const below = left.find(({ path }) => path.join(",").startsWith(`${text},`));
+      expect(below, `the copy of ${text} went before one below it`).toBeUndefined();
+    }
+  }
+
+  /** Somebody computes anew what is being loaded, and is first to put it into the tree. */
+  rival(): void {
+    const load = this.pick(this.keyLoads.values());
+    const req = this.name("r");
+    if (load === undefined || this.do("row.alloc", { reqs: [req] }).ok === undefined) return;
+    this.keyed.set(req, load.path.length === 40 ? load.path : this.#tokens(load.path, 40));
+    this.extendKeyed(req, Math.min(40, load.path.length + this.prng.below(3)));
+    this.slotKeyed(req);
+    this.finishKeyed(req);
   }
 
   discard(): void {
@@ -491,6 +513,7 @@ export class HostTreeDriver extends HostDriver {
       [25, () => this.finishKeyed()],
       [5, () => this.retractKeyed()],
       [6, () => this.match(null)],
+      [12, () => this.rival()],
       [3, () => this.lock()],
       [3, () => this.unlock()],
       [14, () => this.evict()],

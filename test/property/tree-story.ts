@@ -561,12 +561,14 @@ export class Story {
   #lock(): void {
     const key = this.#key();
     const tokens = tokensOf(key);
-    const len = this.#prng.pick([
-      0,
-      ...this.model.along(tokens).flatMap(({ node, to }) => [node.from, to]),
-    ]);
+    const lens = this.model.along(tokens).flatMap(({ node, to }) => [node.from, to]);
+    const len = this.#prng.pick([0, ...lens]);
     const holder = this.#prng.pick(["a", "b", ...this.model.rows.keys()]);
     const answer = this.play({ op: "tree.lock", args: { key, len, req: holder } });
+    if (len === 0) {
+      expect(answer.err).toEqual({ code: "invalid", rule: "no_node_at_len", req: holder });
+      return;
+    }
     expect(answer).toEqual({ ok: {} });
     this.model.lock(holder, this.model.pathTo(tokens, len)!, false);
     this.locks.push({ holder, key, len });
@@ -754,7 +756,7 @@ export class Story {
       ],
       [
         { op: "tree.lock", args: { key: [["none", 64]], len: 64, req: "x" } },
-        { rule: "no_node_at_len", req: "x" },
+        { rule: "no_node_at_len" },
       ],
       [
         { op: "state.donate", args: { req: row.name, len: 9999 } },
@@ -790,7 +792,8 @@ export class Story {
     expect(this.play(operation).err, this.transcript.at(-1)).toMatchObject(err);
   }
   #holders(): string[] {
-    return [...new Set(this.locks.map(({ holder }) => holder))];
+    const named = this.model.locks.filter(({ isOwn }) => !isOwn);
+    return [...new Set(named.map(({ holder }) => holder))];
   }
 
   /** Ends and frees everything; the boot state must come back. */

@@ -149,11 +149,13 @@ export class PrefillBudget {
     return heldDemand(this.#rules, held, { input, maxNew }, chunk);
   }
 
-  /** Whether something will give memory back: work of this pass, a forward in flight, a row that others hold. */
+  /** Whether something will give memory back: work of this pass, a forward in flight, an open host copy, a row that others
+   * hold. */
   #givesBack(isOpen: boolean): boolean {
     const { steps } = this.#core.chain;
     if (this.#admitted > 0 || steps.open !== null) return true;
     if (steps.unprocessed.length > 0 || steps.unrecorded.length > 0) return true;
+    if (this.#core.host.copies.size > 0) return true;
     return this.#core.requests.open.size > (isOpen ? 1 : 0);
   }
 }

@@ -82,6 +82,14 @@ export function isReserved(core: KvCore, id: number): boolean {
   return loading.size > 0 && loading.get(id)?.isSubmitted === false;
 }
 
+/** Pages of one band that loads reserved and no copy writes yet: fixed, but with stages, where ids name them and they may
+ * move. @internal */
+export function reservedPages(core: KvCore, band: Band): Iterable<number> {
+  const ids = band.plan.kind === "state" ? core.chain.slots : core.chain.virtual;
+  if (core.chain.stages === null || band.plan.isWindow || ids === null) return band.fixed;
+  return [...ids.loading].flatMap(([id, load]) => (load.isSubmitted ? [] : [band.v2p[id]!]));
+}
+
 /** The rule broken by whoever frees the pages `[first, end)` of a row: one of them is reserved. Null where none is.
  * @internal */
 export function reservedPage(
@@ -98,17 +106,17 @@ export function reservedPage(
   return null;
 }
 
-/** As `reservedPage`, for the slots of a purpose. @internal */
+/** As `reservedPage`, for the slots of a purpose or one of them. @internal */
 export function reservedSlot(
   core: KvCore,
   request: Request,
   purpose: StatePurpose,
+  only: number | null = null,
 ): OperationError | null {
   const { slots, stateBand } = core.chain;
   if (slots === null || stateBand === null || slots.loading.size === 0) return null;
-  const isHeld = request.slots[purpose].some(
-    (slot) => slots.loading.get(slot)?.isSubmitted === false,
-  );
+  const asked = only === null ? request.slots[purpose] : [only];
+  const isHeld = asked.some((slot) => slots.loading.get(slot)?.isSubmitted === false);
   if (!isHeld) return null;
   return invalid("free_outside_reservation", { req: request.name, band: stateBand.plan.name });
 }

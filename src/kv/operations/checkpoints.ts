@@ -91,7 +91,7 @@ export function cachedState(
 ): { readonly error: OperationError } | { readonly band: Band; readonly page: number } {
   const node = core.tree.reach(at.key, at.len);
   const band = core.chain.stateBand;
-  if (node?.to !== at.len) return { error: invalid("no_node_at_len") };
+  if (node?.to !== at.len || node.isRoot) return { error: invalid("no_node_at_len") };
   if (node.slot === 0 || band === null) return { error: invalid("nothing_tracked") };
   return { band, page: band.v2p[node.slot]! };
 }

@@ -4,6 +4,7 @@ import type { Answer, Extents, KvArgs, OperationError, PageLists } from "../../b
 import type { ForwardEntry, ForwardStep } from "../alloc/forward-steps.js";
 import type { Band, PlaceUse } from "../alloc/band.js";
 import { HazardSet } from "../alloc/clearance.js";
+import { reservedPages } from "../cache/host-loads.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 import { currentSlot } from "./states.js";
@@ -70,7 +71,7 @@ function launchHazards(core: KvCore, step: ForwardStep): HazardSet | OperationEr
   if (step.mode === "prebuilt") return hazards;
   if (chain.steps.hasUnretired) chain.counts.note("forward", "forward");
   for (const band of chain.bands) {
-    for (const page of band.fixed) {
+    for (const page of reservedPages(core, band)) {
       if (!chain.usage.uses(step, band, page, "reads")) continue;
       chain.counts.note("forward", "fixed");
       return invalid("name_state", { req: namedBy(core, step, band, page) });

@@ -8,11 +8,14 @@ export function treeViolations(core: KvCore): readonly IdleViolation[] {
   const { tree } = core;
   const violations: IdleViolation[] = [];
   const expected = lockCounts(core);
+  const sources = hostLockCounts(core);
   const held = core.chain.bands.map(() => 0);
   const evictable = core.chain.bands.map(() => 0);
   let nodes = 0;
   for (const node of tree.walk()) {
     nodes += 1;
+    if (node.hostLocks !== (sources.get(node) ?? 0))
+      violations.push({ check: "host_locks", detail: `node of tokens ${node.from} to ${node.to}` });
     violations.push(...nodeViolations(core, node, expected.get(node)));
     for (const slot of tree.slots) {
       const units = tree.unitsOf(node, slot);
@@ -30,6 +33,14 @@ export function treeViolations(core: KvCore): readonly IdleViolation[] {
   if (fresh.a !== tree.cells.a || fresh.b !== tree.cells.b)
     violations.push({ check: "digest_drift", detail: "tree" });
   return violations;
+}
+
+/** Loads by the nodes whose host copies they read. */
+function hostLockCounts({ host }: KvCore): Map<TreeNode, number> {
+  const counts = new Map<TreeNode, number>();
+  for (const { path } of host.openLoads())
+    for (const node of path?.sources ?? []) counts.set(node, (counts.get(node) ?? 0) + 1);
+  return counts;
 }
 
 /** Lock counts by node and band as the locks that are held make them. */

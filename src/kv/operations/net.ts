@@ -1,6 +1,7 @@
 // net.send, net.receive, net.publish, net.stall, net.end: network transfers over a request's rows.
 import type { Answer, KvArgs, OperationError } from "../../base/operations.js";
 import type { HostCopy } from "../alloc/signals.js";
+import { reservedPage, reservedSlot } from "../cache/host-loads.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 import { pagesTouched, placeLists, type Places, placesOf } from "../transfer/places.js";
@@ -16,14 +17,22 @@ export function netSend(core: KvCore, args: KvArgs["net.send"]): Answer<"net.sen
   if (to > request.allocated || from > to) return { err: invalid("beyond_row", { req: args.req }) };
   const slot = state === undefined ? 0 : currentSlot(request, state);
   const transfer = opened(core, args, "send", request, slot === 0 ? [] : [slot]);
-  if (state !== undefined && slot === 0)
-    return { err: invalid("nothing_tracked", { req: args.req }) };
-  const broken = notToOpen(core, args.transfer);
+  const broken =
+    (state !== undefined && slot === 0 ? invalid("nothing_tracked", { req: args.req }) : null) ??
+    (isLoadedLater(core, request, args) ? invalid("name_state", { req: args.req }) : null) ??
+    notToOpen(core, args.transfer);
   if (broken !== null) return { err: broken };
   const places = placesOf(core, transfer);
   enter(core, transfer);
   if (args.held !== true) start(core, transfer, places);
   return { ok: { pages: placeLists(core.chain.bands, places), epoch: transfer.epoch } };
+}
+
+/** Whether a load that is not submitted yet will write any of these pages or the state: there is nothing to send. */
+function isLoadedLater(core: KvCore, request: Request, args: KvArgs["net.send"]): boolean {
+  const first = Math.floor(args.from / core.config.pageSize);
+  if (reservedPage(core, request, first, core.pagesOf(args.to)) !== null) return true;
+  return args.state !== undefined && reservedSlot(core, request, args.state) !== null;
 }
 
 /** Takes pages and slots that a peer will fill; they are held until the peer is told of them. @internal */

@@ -102,6 +102,8 @@ function place(
   const slot = currentSlot(request, at.purpose);
   const band = core.chain.stateBand;
   if (slot === 0 || band === null) return { error: invalid("nothing_tracked", { req: at.req }) };
+  if (reservedSlot(core, request, at.purpose, slot) !== null)
+    return { error: invalid("name_state", { req: at.req }) }; // its load is not submitted yet
   return { band, page: band.v2p[slot]! };
 }
 

@@ -66,7 +66,8 @@ export function treeLock(core: KvCore, args: KvArgs["tree.lock"]): Answer<"tree.
 
 function noDeviceNode(tree: PrefixTree, at: KvArgs["tree.lock"]): OperationError | null {
   const found = tree.reach(at.key, at.len);
-  return found?.isOnDevice === true ? null : invalid("no_node_at_len", { req: at.req });
+  const isThere = found?.isOnDevice === true && !found.isRoot;
+  return isThere ? null : invalid("no_node_at_len", { req: at.req });
 }
 
 /** @internal */
