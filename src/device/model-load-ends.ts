@@ -102,8 +102,8 @@ function releaseWindow(
   own: ReadonlySet<number>,
   freed: FreedPages,
 ): void {
-  if (window.isNamed && (load.path === null || own.has(window.id))) return;
   if (window.isNamed) run.loads.setUnpublished(band, window.id, false);
+  if (window.isNamed && (load.path === null || own.has(window.id))) return;
   takeId(run, band, window.id, freed);
 }
 

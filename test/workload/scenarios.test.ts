@@ -131,6 +131,7 @@ test("which configurations each scenario runs on", () => {
     ["load_across_a_relief", null],
     ["load_grows_over_fenced_bytes", null],
     ["load_mints_at_the_owner", null],
+    ["numbers_of_a_failed_load", null],
     ["load_not_ready_for_a_forward", null],
     ["move_cap_respected", null],
     ["moved_page_read_by_two", null],
