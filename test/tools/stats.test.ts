@@ -1,6 +1,8 @@
 // The counts of a trace, on lines written by hand.
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { traceStats } from "../../src/tools/stats.js";
+import { loadScenarios, scenarioWorkload } from "../../src/workload/scenario.js";
 import { readLines, recorded, seeds, writeLines } from "./faulty-adapter.js";
 import type { Line } from "./faulty-adapter.js";
 
@@ -105,6 +107,15 @@ test("a free while nothing is recorded leaves nothing pending", async () => {
     { op: "tokens.free", args: { req: "r1", from: 0, to: 16, bands: "all" }, ok: { freed } },
   ]);
   expect(stats.operationsWithPending).toBe(0);
+});
+
+// B065: five rounds of four moved pages each, and nothing else that moves.
+test("pages moved again each round are counted once a round", async () => {
+  const file = new URL("../../scenarios/moved_pages_do_not_drift.json", import.meta.url);
+  const [scenario] = loadScenarios([fileURLToPath(file)]);
+  const stats = await traceStats({ trace: await recorded([scenarioWorkload(scenario!, null)]) });
+  expect(stats.moves).toEqual({ effects: 5, pages: 20, operations: 5 });
+  expect(stats.operationsWithPending).toBe(5);
 });
 
 test("a run that is not there and a trace without operations are refused", async () => {
