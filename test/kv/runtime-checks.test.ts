@@ -8,9 +8,8 @@ import type { BandState } from "../../src/base/state.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
-
-type Level = 0 | 1 | 2;
-const LEVELS: readonly Level[] = [0, 1, 2];
+import type { Level } from "./trips.js";
+import { granted, LEVELS, refused } from "./trips.js";
 
 const STAGE = {
   arena_bytes: 16 * 64 * 12,
@@ -43,22 +42,6 @@ function running(pageSize: number, invariants: Level): KVStorage {
   ] satisfies KvOperation[])
     granted(storage, operation);
   return storage;
-}
-
-function granted(storage: KVStorage, operation: KvOperation): Answer {
-  const answer = storage.apply(operation);
-  expect(answer.err, operation.op).toBeUndefined();
-  return answer;
-}
-
-function refused(storage: KVStorage, operation: KvOperation): Answer["err"] {
-  const before = JSON.stringify(storage.state());
-  const clock = /"clock":\d+/g; // operations are counted, refused ones too
-  const { err, fx } = storage.apply(operation);
-  expect(err?.code, operation.op).toBe("invalid");
-  expect(fx).toBeUndefined();
-  expect(JSON.stringify(storage.state()).replace(clock, "")).toBe(before.replace(clock, ""));
-  return err;
 }
 
 function free(bands: "all" | "full" | string[], from: number, to: number): KvOperation {
