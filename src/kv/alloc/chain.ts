@@ -137,6 +137,10 @@ export class ChainAllocator {
   snapshot(): readonly BandSnapshot[] {
     return this.#snapshot.read();
   }
+  /** Bands of which pricing keeps an outdated snapshot; none in a sound chain. */
+  staleSnapshots(): readonly Band[] {
+    return this.#snapshot.stale();
+  }
 
   /** A demand as numbers by band index. */
   vector(demand: Demand): number[] {

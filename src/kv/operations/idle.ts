@@ -28,6 +28,8 @@ export function idleViolations(core: KvCore): readonly IdleViolation[] {
       violations.push({ check: "digest_drift", band: band.plan.name });
     }
   }
+  for (const { plan } of core.chain.staleSnapshots())
+    violations.push({ check: "stale_snapshot", band: plan.name });
   violations.push(...treeViolations(core));
   const rows = core.requests.recomputed();
   if (rows.a !== core.requests.cells.a || rows.b !== core.requests.cells.b) {
