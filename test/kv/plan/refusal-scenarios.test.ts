@@ -31,6 +31,13 @@ const findMade: Finder = (node) => {
   const words = literalParts(isConflict ? first : second);
   return rule === null || words === null ? null : { rule: rule.join(""), words };
 };
+/** The calls that `findMade` cannot read: words that come from elsewhere. */
+const findUnread: Finder = (node) => {
+  if (!ts.isCallExpression(node) || !ts.isIdentifier(node.expression)) return null;
+  const { text } = node.expression;
+  const isMaker = text === "planRefused" || text === "conflict";
+  return isMaker && findMade(node) === null ? { rule: text, words: null } : null;
+};
 const property = (node: ts.Node, name: string): readonly string[] | null =>
   ts.isPropertyAssignment(node) && ts.isIdentifier(node.name) && node.name.text === name
     ? literalParts(node.initializer)
@@ -73,11 +80,12 @@ function isMadeOf(text: string, parts: readonly string[]): boolean {
   return new RegExp(`^${escaped.join(".*")}$`, "s").test(text);
 }
 
-const MADE = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+const FILES = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts"))
-  .sort()
-  .flatMap((name) => placesIn(name, findMade))
-  .concat(placesIn("decl/families.ts", findModelReason));
+  .sort();
+const MADE = FILES.flatMap((name) => placesIn(name, findMade)).concat(
+  placesIn("decl/families.ts", findModelReason),
+);
 
 /** What boot answers where a scenario expects it to be refused. */
 const REFUSED = SCENARIOS.flatMap(({ configs, ops }) =>
@@ -108,6 +116,16 @@ describe("each refusal of plan, sizing and start-up has a scenario that is refus
     expect(MADE.length).toBeGreaterThan(40);
     const elsewhere = REFUSED.filter(({ err, isModel }) => isModel && placeOf(err) === null);
     expect(elsewhere.map(({ err }) => err.code)).toEqual(["refused_floor"]);
+  });
+
+  test("no place hides its words from this test", () => {
+    const unread = FILES.flatMap((name) => placesIn(name, findUnread));
+    // A report that no boot gives, the reasons of decl/families.ts, and what `conflict` itself calls.
+    expect(unread.map(({ where }) => where.replace(/:\d+$/, ""))).toEqual([
+      "build-report.ts",
+      "decl/declarations.ts",
+      "features/interactions.ts",
+    ]);
   });
 
   test.each(placesIn("config.ts", findRule))("direct form, $where ($rule)", ({ rule }) => {
