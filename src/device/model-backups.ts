@@ -1,5 +1,6 @@
 // Copies to the host: of tree nodes, and of requests that are retracted. Which host page is for which device page follows
 // from the order in which both are listed.
+import { append } from "../base/append.js";
 import type { Effect } from "../base/effects.js";
 import { expand } from "../base/extents.js";
 import type { KvArgs, KvOk, PageLists } from "../base/operations.js";
@@ -58,7 +59,7 @@ export function backUp(run: ModelRun, args: KvArgs["host.backup"], ok: KvOk["hos
       fail("bad_effect", `${args.copy} leaves out ${what}, which has no host copy`, band.name);
     }
     comparePlaces(arena, only(run, band, listed), only(run, band, places), `copy ${args.copy}`);
-    copied.push(...takeHost(run, band, listed, pages[band.index]!)); // one list a band
+    append(copied, takeHost(run, band, listed, pages[band.index]!)); // one list a band
     last = Math.max(last, (listed.at(-1)?.page ?? -1) + 1);
   }
   const end = run.tree.nodeAt(Tokens.of(args.key), last);
@@ -217,5 +218,15 @@ export function evictHost(run: ModelRun, ok: KvOk["host.evict"]): void {
     (band) => pages[band.index]!.map((page) => run.host.evict(band, page)), // one list a band
   );
   // What lay behind an evicted copy went before it, if not by this operation then unseen by an earlier one.
-  for (const host of evicted) run.host.releaseBehind(host);
+  for (const host of foremost(evicted)) run.host.releaseBehind(host);
+}
+
+/** Of each node the page nearest the root: what lies behind it lies behind the others too. */
+function foremost(pages: readonly HostPage[]): Iterable<HostPage> {
+  const found = new Map<HostPage["home"], HostPage>();
+  for (const page of pages) {
+    const before = found.get(page.home);
+    if (before === undefined || page.position < before.position) found.set(page.home, page);
+  }
+  return found.values();
 }

@@ -1,5 +1,6 @@
 // Free groups: what operations give back between `group.begin` and `group.end` stays bound and live until the end lists
 // it, where it then lies.
+import { append } from "../base/append.js";
 import type { FreedOk } from "../base/operations.js";
 import { freeListed, Removal } from "./model-evictions.js";
 import { fail } from "./model-fault.js";
@@ -80,7 +81,7 @@ export function inferEvicted(run: ModelRun, tokens: Tokens, pages: number, left:
   const node = first.firstPage >= left ? first : run.tree.endingAt(first, left);
   const below = node === first ? [first] : [...node.children.values()];
   for (let at = below.pop(); at !== undefined; at = below.pop()) {
-    below.push(...at.children.values());
+    append(below, at.children.values());
     for (const id of at.virtual) if (id !== 0) evictId(run, id);
     if (at.state !== 0) evictState(run, at.state);
   }

@@ -1,5 +1,6 @@
 // Loads from the host: which pages are reserved, under which ids they come to lie, what the copy fills them with. A load by
 // key fills the gaps of a path of the tree, one for a stated demand goes behind a row, a restored request is a row anew.
+import { append } from "../base/append.js";
 import { hashName } from "../base/digest.js";
 import { expand } from "../base/extents.js";
 import type { KvArgs, KvOk, PageLists } from "../base/operations.js";
@@ -171,7 +172,10 @@ function bindBehind(
 
 /** Notes which row a load's ids and states join, and what it was before. @internal */
 export function enterRow(load: ModelLoad, row: ModelRow, positions: readonly number[]): void {
-  row.slots.main.push(...load.slots.map(({ id }) => id));
+  append(
+    row.slots.main,
+    load.slots.map(({ id }) => id),
+  );
   const cursors = [...row.retired];
   load.row = { row, positions, from: row.allocated, cursors, setCursors: cursors };
 }

@@ -1,4 +1,5 @@
 // A node of the simulated device's prefix tree: what is cached of a run of pages, on the device and on the host.
+import { append } from "../base/append.js";
 import type { HostHome, HostPage } from "./model-host.js";
 import type { BandPages } from "./model-pages.js";
 import type { Tokens } from "./model-tokens.js";
@@ -55,7 +56,7 @@ export class ModelNode implements HostHome {
   }
   hostBehind(page: number): readonly HostPage[] {
     const found = [...this.hostFrom(page)];
-    for (const child of this.children.values()) found.push(...child.hostBehind(0));
+    for (const child of this.children.values()) append(found, child.hostBehind(0));
     return found;
   }
   get hasHost(): boolean {

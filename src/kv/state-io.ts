@@ -1,5 +1,6 @@
 // The full state of a run, written and read back. What a later operation can depend on is in it; a run that goes on
 // from it gives the same answers.
+import { append } from "../base/append.js";
 import { assert } from "../base/assert.js";
 import { expand, idsOf, toExtents } from "../base/extents.js";
 import type { Extents, StageConfig } from "../base/operations.js";
@@ -138,7 +139,7 @@ export function loadState(core: KvCore, state: State): number {
   const extra = state.forwards["x_more"] as ForwardsExtra;
   const steps = loadForwards(core, state, extra);
   for (const [name, row] of Object.entries(state.rows)) loadRow(core, name, row);
-  requests.marks.push(...idsOf(extra.marks));
+  append(requests.marks, idsOf(extra.marks));
   requests.setFreeRows(expand(extra.free_rows));
   const uses = loadUses(core, state, extra);
   const signals = new Map<string, Signal>([...steps, ...uses]);

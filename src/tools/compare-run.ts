@@ -67,8 +67,9 @@ export class RunComparer {
   /** Compares one operation; false when the run is over with it. */
   compare(line: AnsweredLine, candidate: Answer): boolean {
     this.operations += 1;
-    // A run recorded without digests has none from its first operation on, whatever its first line says.
-    if (this.operations === 1 && line.digest === undefined) {
+    // A run recorded without digests has none from operation 0 on, whatever its first line says. A run that goes on from a
+    // state begins with any other operation, which may have changed nothing.
+    if (line.n === 0 && line.digest === undefined) {
       this.parts = { ...this.parts, digest: false };
     }
     if (this.#isBootRefused) {

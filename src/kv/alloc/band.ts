@@ -1,5 +1,6 @@
 // A band: the pages of one sub-pool inside the arena, live, hole, pending or vacated, and their bindings.
 // What an end and a float do differently (growth, spans, absorption) is in their own files.
+import { append } from "../../base/append.js";
 import { assert } from "../../base/assert.js";
 import { hashName, LaneSum } from "../../base/digest.js";
 import { IdQueue } from "../../base/id-queue.js";
@@ -298,7 +299,7 @@ export abstract class Band {
   releasePendingThrough(launch: number): number[] {
     const released: number[] = [];
     while (this.pending.length > 0 && this.pending[0]!.forward.launch <= launch) {
-      released.push(...this.pending[0]!.pages);
+      append(released, this.pending[0]!.pages);
       this.settleOldest();
     }
     return released;

@@ -1,5 +1,6 @@
 // Eviction of host copies: idle leaves of what is on the host, oldest first. A parent's copy never goes before its
 // child's, since a path is loaded from its beginning.
+import { append } from "../../base/append.js";
 import type { OperationError } from "../../base/operations.js";
 import type { KvCore } from "../core.js";
 import type { TreeNode } from "./tree-node.js";
@@ -32,7 +33,7 @@ export function evictHost(
   while (pools.shortage(need) !== null) {
     const node = candidates.takeOldest();
     const pages = dropHost(core, node);
-    for (const [band, list] of pages.entries()) evicted.pages[band]!.push(...list);
+    for (const [band, list] of pages.entries()) append(evicted.pages[band]!, list);
     evicted.nodes += 1;
   }
   return evicted;

@@ -1,5 +1,6 @@
 // The prefix tree: cached prefixes, one slot a sub-pool and node. It keeps nodes, lock counts, orders of use and their
 // digest; what an eviction frees, and who asks, is decided by the operations.
+import { append } from "../../base/append.js";
 import { type Lanes, LaneSum } from "../../base/digest.js";
 import type { Key } from "../../base/operations.js";
 import type { Component } from "../component.js";
@@ -222,7 +223,7 @@ export class PrefixTree implements Component {
     const stack = [...childrenInOrder(this.root)];
     for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       yield node;
-      stack.push(...childrenInOrder(node));
+      append(stack, childrenInOrder(node));
     }
   }
 

@@ -1,4 +1,5 @@
 // Where a transfer's rows lie now. Rows hold virtual ids, so places are read each time anew: a page may have moved.
+import { append } from "../../base/append.js";
 import { toExtents } from "../../base/extents.js";
 import type { PageLists } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
@@ -80,7 +81,7 @@ export function heldPlaces(core: RowsAndBands): Places {
     if (transfer.direction !== "receive") continue;
     const places = placesOf(core, transfer);
     if (held === null) held = places;
-    else for (const [index, pages] of places.entries()) held[index]!.push(...pages);
+    else for (const [index, pages] of places.entries()) append(held[index]!, pages);
   }
   return held ?? NONE;
 }
