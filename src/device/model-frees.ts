@@ -28,6 +28,8 @@ export function freeTokens(run: ModelRun, args: KvArgs["tokens.free"], ok: Freed
   if (args.bands === "all" && args.to === row.allocated && args.from <= args.to) {
     row.pageCount = Math.min(row.pageCount, first);
     row.allocated = args.from;
+    for (const { index } of run.arena.bands)
+      row.retired[index] = Math.min(row.retired[index] ?? 0, first);
   }
   giveBack(run, freed, ok);
 }

@@ -56,6 +56,7 @@ import {
   requestRestore,
 } from "./operations/host.js";
 import { checkIdle } from "./operations/idle.js";
+import { checkLengths } from "./operations/lengths.js";
 import { netEnd, netPublish, netReceive, netSend, netStall } from "./operations/net.js";
 import { rowAlloc, rowFree } from "./operations/rows.js";
 import { stagesDigest, stagesInstall } from "./operations/stages.js";
@@ -181,6 +182,7 @@ export class KVStorage {
     if (operation.op === "arena.resize" && answer.ok !== undefined)
       this.#resize(core, operation.args.arena_bytes);
     if (operation.op === "boot") Object.assign(answer.ok ?? {}, this.#planned);
+    if (operation.op === "forward.process" && core.config.checkLengths) checkLengths(core);
     core.chain.endOperation();
     const fx = core.chain.scope.take();
     // The handler made the answer for this call alone.

@@ -176,6 +176,8 @@ export function tokensFree(world: World, args: KvArgs["tokens.free"]): ReturnTyp
   if (bands === "all" && to >= request.allocated && from < request.allocated) {
     request.allocated = from;
     request.virtual.length = Math.ceil(from / pageSize);
+    for (const [name, cursor] of Object.entries(request.cursors))
+      request.cursors[name] = Math.min(cursor, request.virtual.length * pageSize);
   }
   return freedOk(world, freeUnits(world, units));
 }

@@ -35,6 +35,10 @@ export function tokensFree(core: KvCore, args: KvArgs["tokens.free"]): Answer<"t
   if (bands === "all" && to === request.allocated && from <= to) {
     request.pages.length = Math.min(request.pages.length, first);
     core.requests.setAllocated(request, from);
+    // A window that retired pages beyond has them before it again when the row grows anew.
+    const rowEnd = first * core.config.pageSize;
+    for (const { index } of core.windowBands)
+      core.requests.setCursor(request, index, Math.min(request.cursors[index]!, rowEnd));
   }
   return { ok: core.freed() };
 }
