@@ -161,12 +161,17 @@ export function process(
   world: World,
   { step }: KvArgs["forward.process"],
 ): KvOk["forward.process"] {
-  const forward = world.forwards[0];
+  const at = world.forwards.findIndex(({ name }) => name === step);
+  // A step without a forward of its own is inert: it advances nothing, and nothing waits for it.
+  if (world.forwards[at]?.isPrebuilt === true) {
+    world.forwards.splice(at, 1);
+    return { released: pageLists(world, {}) };
+  }
+  const forward = world.forwards.find(({ isPrebuilt }) => !isPrebuilt);
   if (forward?.name !== step) invalid("process_out_of_order");
-  if (hasOverlap(world) && !forward.isPrebuilt && !forward.isRecorded)
-    invalid("process_out_of_order");
+  if (hasOverlap(world) && !forward.isRecorded) invalid("process_out_of_order");
   retireThrough(world, forward);
-  world.forwards.shift();
+  world.forwards.splice(at, 1);
   const released: Lists = {};
   for (const band of world.bands) {
     for (const batch of band.pending.filter(({ key }) => key === step)) {
