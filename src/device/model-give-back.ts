@@ -1,6 +1,5 @@
 // Giving pages back: what a row, the tree or a load lets go of is held against what the answer lists, page by page, and
 // then unbound. Pages that a transfer touches are listed apart and stay bound until it is over.
-import { expand, toExtents } from "../base/extents.js";
 import type { EndedTransfers, Extents, FreedOk, PageLists } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import type { BandPages } from "./model-pages.js";
@@ -65,11 +64,10 @@ export function giveBack(run: ModelRun, freed: FreedPages, ok: FreedOk): void {
       for (const id of ids) group.bands[index]!.add(id); // one set a band
     return;
   }
-  giveBackNow(run, freed, ok, "listed");
+  giveBackNow(run, freed, ok);
 }
 
-/** @param order - of the ids */
-function giveBackNow(run: ModelRun, freed: FreedPages, ok: FreedOk, order: "listed" | "any"): void {
+function giveBackNow(run: ModelRun, freed: FreedPages, ok: FreedOk): void {
   const deferred = ok.deferred ?? {};
   for (const lists of [ok.freed, deferred]) {
     for (const name of Object.keys(lists))
@@ -82,10 +80,10 @@ function giveBackNow(run: ModelRun, freed: FreedPages, ok: FreedOk, order: "list
   }
   const waits = (id: number): boolean =>
     run.arena.tokenBands.some((band) => run.deferred.has(band, id));
-  giveBackIds("virtual", freed.virtual, waits, run.deferred.virtual, ok, order);
+  giveBackIds("virtual", freed.virtual, waits, run.deferred.virtual, ok);
   const { stateBand } = run.arena;
   const slotWaits = (id: number): boolean => stateBand !== null && run.deferred.has(stateBand, id);
-  giveBackIds("slots", freed.slots, slotWaits, run.deferred.slots, ok, order);
+  giveBackIds("slots", freed.slots, slotWaits, run.deferred.slots, ok);
 }
 
 function giveBackPages(
@@ -120,12 +118,10 @@ function giveBackIds(
   waits: (id: number) => boolean,
   waiting: Set<number>,
   ok: FreedOk,
-  order: "listed" | "any",
 ): void {
   const later = ids.filter(waits);
   const now = later.length === 0 ? ids : ids.filter((id) => !waits(id));
-  if (order === "listed") compare(`frees ${what}`, now, ok.freed[what] ?? []);
-  else compare(`frees ${what}`, sorted(now), toExtents(sorted(expand(ok.freed[what] ?? []))));
+  compare(`frees ${what}`, now, ok.freed[what] ?? []);
   compare(`defers ${what}`, later, ok.deferred?.[what] ?? []);
   for (const id of later) waiting.add(id);
 }
@@ -134,22 +130,20 @@ function giveBackIds(
 export function releaseReady(run: ModelRun, listed: PageLists): void {
   const ready = run.deferred.takeReady();
   const freed = new FreedPages(run);
+  const ids = new Set<number>();
   for (const { band, id } of ready) {
     freed.bands[band.index]!.push(id); // one list a band
-    if (band.isState) {
-      if (run.deferred.slots.delete(id)) freed.slots.push(id);
-      continue;
-    }
-    if (run.arena.tokenBands.some((other) => run.deferred.has(other, id))) continue;
-    if (run.deferred.virtual.delete(id)) freed.virtual.push(id);
+    if (!band.isState) ids.add(id);
+    else if (run.deferred.slots.delete(id)) freed.slots.push(id);
   }
-  // Pages go back in the order of their frees; an id goes with the last of its pages, wherever that stood. A group that
-  // is open meanwhile has nothing to do with these frees.
-  giveBackNow(run, freed, { freed: listed }, "any");
-}
-
-function sorted(ids: readonly number[]): number[] {
-  return [...ids].sort((left, right) => left - right);
+  for (const id of ids.size > 0 ? run.deferred.virtual : []) {
+    if (!ids.has(id)) continue;
+    if (!run.arena.tokenBands.some((other) => run.deferred.has(other, id))) freed.virtual.push(id);
+  }
+  for (const id of freed.virtual) run.deferred.virtual.delete(id);
+  // Pages go back in the order of their frees, ids in the order in which they were let go of. A group that is open
+  // meanwhile has nothing to do with these frees.
+  giveBackNow(run, freed, { freed: listed });
 }
 
 /** Holds the transfers that an operation ended by itself against its answer. @internal */

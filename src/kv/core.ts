@@ -24,7 +24,13 @@ export interface FreeGroup {
   readonly slots: number[];
   readonly bands: readonly number[][]; // virtual (slot) ids by band index
   readonly windows: readonly Set<number>[]; // by band index: virtual pages whose window page is freed already
-  readonly reserved: readonly number[][]; // by band index: pages of given-up loads that no id names; fixed until then
+  readonly reserved: readonly ReservedFree[][]; // by band index
+}
+
+/** A page of a given-up load that no id names, fixed until the group's end. @internal */
+export interface ReservedFree {
+  readonly page: number;
+  readonly behind: number; // how many of the group's ids of this band were freed before it
 }
 
 /** Which parts of the content the digests cover. @internal */
@@ -134,7 +140,8 @@ export class KvCore {
   /** Frees a page that a load reserved and no id names. */
   freeReserved(band: Band, page: number): void {
     if (this.group !== null) {
-      this.group.reserved[band.index]!.push(page);
+      const behind = this.group.bands[band.index]!.length;
+      this.group.reserved[band.index]!.push({ page, behind });
       return;
     }
     band.unfix(page);
@@ -238,13 +245,12 @@ export class KvCore {
   }
 
   #releaseReady(): void {
-    for (const { band, id } of this.deferred.takeReady()) {
-      this.freeBandPage(band, id);
-      if (band.plan.kind === "state") {
-        if (this.deferred.slots.delete(id)) this.retireSlot(id);
-        continue;
-      }
-      if (!this.deferred.virtual.has(id)) continue;
+    const ready = this.deferred.takeReady();
+    for (const { band, id } of ready) this.freeBandPage(band, id);
+    for (const { id } of ready.filter(({ band }) => band.plan.kind === "state"))
+      if (this.deferred.slots.delete(id)) this.retireSlot(id);
+    const tokenIds = ready.flatMap(({ band, id }) => (band.plan.kind === "state" ? [] : [id]));
+    for (const id of this.deferred.virtual.inOrder(tokenIds)) {
       if (this.tokenBands.some((other) => this.deferred.has(other, id))) continue;
       this.deferred.virtual.delete(id);
       this.retireVirtual(id);

@@ -9,7 +9,7 @@ import type { ForwardStep } from "./alloc/forward-steps.js";
 import { isOver, type NetworkTransfer, type Signal } from "./alloc/signals.js";
 import { planStages, StageCapacity, type StageFold } from "./alloc/stage-capacity.js";
 import { hostState, loadHost } from "./cache/host-state.js";
-import type { KvCore } from "./core.js";
+import type { KvCore, ReservedFree } from "./core.js";
 import { PURPOSES, type Request } from "./requests.js";
 import { bandState, loadBand } from "./state-bands.js";
 import { loadNet, type NetState, netState } from "./transfer/net-state.js";
@@ -42,7 +42,7 @@ interface ForwardsExtra {
     readonly virtual: Extents;
     readonly slots: Extents;
     readonly bands: readonly Extents[];
-    readonly reserved: readonly Extents[];
+    readonly reserved: readonly (readonly ReservedFree[])[];
   } | null;
   readonly tree_uses: number; // operations that used the tree
   readonly told_estimates: boolean;
@@ -78,7 +78,7 @@ export function stateOf(core: KvCore): State {
       virtual: toExtents(core.group.virtual),
       slots: toExtents(core.group.slots),
       bands: core.group.bands.map((ids) => toExtents(ids)),
-      reserved: core.group.reserved.map((pages) => toExtents(pages)),
+      reserved: core.group.reserved.map((pages) => pages.map((page) => ({ ...page }))),
     },
     tree_uses: core.tree.uses,
     told_estimates: core.hasToldEstimates,
@@ -177,7 +177,7 @@ export function loadState(core: KvCore, state: State): number {
       slots: expand(extra.group.slots),
       bands,
       windows: bands.map((ids) => new Set(ids)),
-      reserved: extra.group.reserved.map((pages) => expand(pages)),
+      reserved: extra.group.reserved.map((pages) => pages.map((page) => ({ ...page }))),
     };
   }
   // What waits to be freed left its row before any forward to come; those in flight carry their pages themselves.

@@ -52,8 +52,12 @@ export function chunkGrid(rules: DemandRules): number {
 }
 
 /** The matched prefix that a demand may leave out: whole pages, and at least one token is computed anew. @internal */
-export function countedMatch(config: ChainConfig, input: number, matched: number): number {
-  return Math.floor(Math.max(0, Math.min(matched, input - 1)) / config.pageSize) * config.pageSize;
+export function countedMatch(
+  { pageSize }: Pick<ChainConfig, "pageSize">,
+  input: number,
+  matched: number,
+): number {
+  return Math.floor(Math.max(0, Math.min(matched, input - 1)) / pageSize) * pageSize;
 }
 
 /**

@@ -1,6 +1,7 @@
 // What the prefix tree could give back to an admission pass: all that no lock holds, but what the pass's requests match.
 import type { Evictable } from "../admission/prefill-budget.js";
 import type { QueueEntry } from "../../base/operations.js";
+import { countedMatch } from "../alloc/demand.js";
 import type { PrefixTree } from "./prefix-tree.js";
 import { searchTree, type TreeMatch } from "./tree-match.js";
 import type { TreeNode } from "./tree-node.js";
@@ -50,20 +51,22 @@ export class TreeCredit implements Evictable {
     return match;
   }
 
-  /** Visits what a lock of the match would hold and nothing holds yet: units from each node's start. */
+  /** Visits what a lock of the counted match would hold and nothing holds yet: units from each node's start. */
   #eachMatched(
     entry: QueueEntry,
     visit: (node: TreeNode, band: number, units: number) => void,
   ): void {
-    const { len, end } = this.#matchOf(entry);
     const tree = this.#tree;
-    for (let node = end; !node.isRoot; node = node.parent!) {
+    const match = this.#matchOf(entry);
+    const len = countedMatch({ pageSize: tree.pageTokens }, entry.input, match.len);
+    for (let node = match.end; !node.isRoot; node = node.parent!) {
+      if (node.from >= len) continue; // computed again: nobody keeps it
       const to = Math.min(node.to, len);
       for (const slot of tree.slots) {
         const isFree = slot.kind === "full" ? !node.isLocked : node.locks[slot.band] === 0;
         const isHere =
           slot.kind === "full" ||
-          (slot.kind === "state" ? node === end && to === node.to : to > len - slot.window);
+          (slot.kind === "state" ? to === len && to === node.to : to > len - slot.window);
         if (!isFree || !isHere || tree.unitsOf(node, slot) === 0) continue;
         visit(node, slot.band, slot.kind === "state" ? 1 : (to - node.from) / tree.pageTokens);
       }

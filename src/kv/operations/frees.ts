@@ -10,7 +10,7 @@ import type { Band } from "../alloc/band.js";
 import { takeHostPages } from "../cache/host-eviction.js";
 import { reservedPage, reservedSlot } from "../cache/host-loads.js";
 import { demandOf, isBeingReceived, shapeOf, submitCopyOut } from "../cache/host-requests.js";
-import { invalid, type KvCore } from "../core.js";
+import { invalid, type KvCore, type ReservedFree } from "../core.js";
 import { PURPOSES, type Request } from "../requests.js";
 import { giveLastState, lastState } from "./checkpoints.js";
 import { brokenInsert, insertRow } from "./tree-insert.js";
@@ -122,12 +122,25 @@ export function groupEnd(core: KvCore): Answer<"group.end"> {
   if (group === null) return { err: invalid("group_state") };
   core.group = null;
   for (const band of chain.bands)
-    for (const id of group.bands[band.index]!) core.freeBandPage(band, id);
-  for (const band of chain.bands)
-    for (const page of group.reserved[band.index]!) core.freeReserved(band, page);
+    freeInCallOrder(core, band, group.bands[band.index]!, group.reserved[band.index]!);
   for (const virtual of group.virtual) core.retireVirtual(virtual);
   for (const slot of group.slots) core.retireSlot(slot);
   return { ok: core.freed() };
+}
+
+/** Frees what a group let go of in one band: pages under their ids and, between them, pages that no id names. */
+function freeInCallOrder(
+  core: KvCore,
+  band: Band,
+  ids: readonly number[],
+  reserved: readonly ReservedFree[],
+): void {
+  let next = 0;
+  for (const { page, behind } of reserved) {
+    for (; next < behind; next++) core.freeBandPage(band, ids[next]!); // there were as many
+    core.freeReserved(band, page);
+  }
+  for (; next < ids.length; next++) core.freeBandPage(band, ids[next]!);
 }
 
 /** Frees the window rows that fell out of each window; `len` is the number of computed tokens. @internal */

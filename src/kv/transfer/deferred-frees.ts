@@ -12,12 +12,33 @@ export interface DeferredPage {
   readonly transfers: readonly NetworkTransfer[];
 }
 
+/** Virtual ids that wait for the last of their pages, in the order in which they were let go of. @internal */
+export class WaitingIds {
+  readonly #turns = new Map<number, number>(); // by id
+  #given = 0;
+
+  add(id: number): void {
+    this.#turns.set(id, this.#given++);
+  }
+  delete(id: number): void {
+    this.#turns.delete(id);
+  }
+  /** Those of `ids` that wait, each once, in their order. */
+  inOrder(ids: readonly number[]): readonly number[] {
+    const waiting = [...new Set(ids)].filter((id) => this.#turns.has(id));
+    return waiting.sort((left, right) => this.#turns.get(left)! - this.#turns.get(right)!); // they wait
+  }
+  [Symbol.iterator](): Iterator<number> {
+    return this.#turns.keys();
+  }
+}
+
 /** All frees that wait, in call order. @internal */
 export class DeferredFrees {
   #pages: DeferredPage[] = [];
   readonly #waiting: Set<number>[] = []; // ids by band index
   /** Virtual ids and slots that go back with their last page. */
-  readonly virtual = new Set<number>();
+  readonly virtual = new WaitingIds();
   readonly slots = new Set<number>();
   version = 0;
 
