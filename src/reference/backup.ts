@@ -32,10 +32,8 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   const path = pathTo(world, labelsOf(key), len);
   if (path === null || path.length === 0) invalid("no_node_at_len");
   if (isCopyKnown(world, copy)) invalid("name_state");
-  const nodes = path.filter(
-    (node) => Object.keys(node.host).length === 0 && Object.keys(node.copying).length === 0,
-  );
   lockPath(world, path, copy, "backup");
+  const nodes = path.filter((node) => node.copy === null); // another copy is at work on the others
   const sources = nodes.map((node) => deviceLists(world, node));
   const need: Record<string, number> = {};
   for (const lists of sources)
@@ -57,16 +55,20 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   return { host: hostLists(world, host) };
 }
 
+// Pages of what a node has on the device and not on the host.
 function deviceLists(world: World, node: TreeNode): Lists {
   const lists: Lists = {};
+  const lacks = ({ name }: Band): boolean => node.host[name] === undefined;
   const placesIn = (band: Band): number[] =>
     (node.ids ?? []).map((id) => band.bindings.get(id) ?? 0);
   const state = stateBandOf(world);
-  if (state !== null && node.state !== null)
+  if (state !== null && node.state !== null && lacks(state))
     append(lists, state.name, state.bindings.get(node.state) ?? 0);
   for (const band of windowsOf(world))
-    if (node.windows[band.name] === true) append(lists, band.name, ...placesIn(band));
-  append(lists, ownerOf(world).name, ...placesIn(ownerOf(world)));
+    if (node.windows[band.name] === true && lacks(band))
+      append(lists, band.name, ...placesIn(band));
+  const owner = ownerOf(world);
+  if (lacks(owner)) append(lists, owner.name, ...placesIn(owner));
   return lists;
 }
 

@@ -22,6 +22,7 @@ import {
 export interface Evicted {
   readonly freed: Lists;
   readonly deferred: Lists;
+  readonly counts: Record<string, number>; // units a slot, those that went with a leaf included
   nodes: number; // removed from the tree
 }
 
@@ -37,21 +38,20 @@ export function treeEvict(
 
 // So many units a slot.
 function evictUnits(world: World, units: Readonly<Record<string, number | "all">>): Evicted {
-  const evicted: Evicted = { freed: {}, deferred: {}, nodes: 0 };
+  const evicted: Evicted = { freed: {}, deferred: {}, counts: {}, nodes: 0 };
   for (const slot of slotNames(world)) {
     const wanted = units[slot] ?? 0;
-    let left = wanted === "all" ? Infinity : wanted;
-    while (left > 0) {
+    while (wanted === "all" || (evicted.counts[slot] ?? 0) < wanted) {
       const victim = victimOf(world, slot);
       if (victim === null) break;
-      left -= evict(world, victim, slot, evicted);
+      evict(world, victim, slot, evicted);
     }
   }
   return evicted;
 }
 
-// Takes an entry out and frees it at once. How many units of its slot it had.
-function evict(world: World, victim: TreeNode, slot: string, evicted: Evicted): number {
+// Takes an entry out and frees it at once.
+function evict(world: World, victim: TreeNode, slot: string, evicted: Evicted): void {
   const units =
     slot === ownerOf(world).name
       ? evictLeaf(world, victim, evicted)
@@ -59,7 +59,7 @@ function evict(world: World, victim: TreeNode, slot: string, evicted: Evicted): 
   const { freed, deferred } = freeUnits(world, units);
   for (const [name, ids] of Object.entries(freed)) append(evicted.freed, name, ...ids);
   for (const [name, ids] of Object.entries(deferred)) append(evicted.deferred, name, ...ids);
-  return units.filter(({ band }) => band === slot).length;
+  for (const { band } of units) evicted.counts[band] = (evicted.counts[band] ?? 0) + 1;
 }
 
 // The entry of a slot that goes first; of full a whole leaf. Null: none may go.
@@ -120,7 +120,7 @@ function evictFor(world: World, demand: Demand): Evicted {
     const limit = shortBand(emptied, demand) ?? "bytes";
     throw new Refusal({ code: "refused_capacity", demand: inChainOrder(world, demand), limit });
   }
-  const evicted: Evicted = { freed: {}, deferred: {}, nodes: 0 };
+  const evicted: Evicted = { freed: {}, deferred: {}, counts: {}, nodes: 0 };
   while (!fits(world, demand)) {
     const next = nextFor(world, demand);
     if (next === null) throw new Error("nothing is left to evict for a demand that would fit");

@@ -114,6 +114,8 @@ export function contentsDiscard(world: World): KvOk["contents.discard"] {
     throw new Refusal({ code: "refused_busy", holders: [...new Set(holders)] });
   const { freed } = evictEverything(world);
   for (const node of world.tree) giveHostPages(world, node.host);
+  for (const { hostPages } of world.saved.values()) giveHostPages(world, hostPages);
   world.tree = [];
+  world.saved.clear();
   return { freed: pageLists(world, freed) };
 }

@@ -2,13 +2,14 @@
 import { published, transfersOn } from "./signals.js";
 import { type Band, livePages, type World } from "./world.js";
 
-/** Pages of loads whose reservation has not ended. They never move. @internal */
+/** Pages of loads whose reservation has not ended, and what waits to be freed without an id. They never move. @internal */
 export function fixedByLoads(world: World, band: Band): number[] {
-  return world.loads
+  const reserved = world.loads
     .filter((load) => load.reservedBands.includes(band.name))
     .flatMap((load) => load.parts)
     .filter((part) => part.band === band.name)
     .flatMap(({ pages }) => pages);
+  return [...new Set([...reserved, ...band.reserved])];
 }
 
 /** Pages of receives that are not published yet, where they lie now. @internal */

@@ -75,7 +75,7 @@ export function releaseDeferred(world: World): Lists {
   };
   const units = world.deferred.filter((unit) => !isBlocked(unit));
   world.deferred = world.deferred.filter(isBlocked);
-  return release(world, units).freed;
+  return freeUnits(world, units).freed;
 }
 
 /** @internal */

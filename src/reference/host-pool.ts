@@ -38,10 +38,8 @@ export function makeHostRoom(
       append(freed, name, ...pages);
     }
     victim.host = {};
-    if (victim.ids === null) {
-      world.tree = world.tree.filter((node) => node !== victim);
-      nodes += 1;
-    }
+    nodes += 1;
+    if (victim.ids === null) world.tree = world.tree.filter((node) => node !== victim);
   }
   return { freed, nodes };
 }

@@ -4,7 +4,7 @@ import { checkBetween } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { dropOwnLock, lockPath } from "./locks.js";
 import { Faults } from "./refusal.js";
-import { requestNamed } from "./rows.js";
+import { dropWindowPage, requestNamed } from "./rows.js";
 import { labelsOf, pathTo, reachOf, splitAt, touch, walk } from "./tree.js";
 import {
   type FreedUnit,
@@ -47,13 +47,13 @@ export function checkInsert(
   const { page_size: pageSize } = world.config;
   const req = request.name;
   if (len > request.allocated) faults.add("beyond_row", { req });
-  for (let page = 0; page < Math.floor(len / pageSize); page++) {
+  for (let page = 0; page < Math.floor(Math.min(len, labels.length) / pageSize); page++) {
     if ((request.virtual[page] ?? 0) === 0)
       faults.add("free_of_unbound_page", { req, band: ownerOf(world).name, page });
   }
-  const end = Math.floor(len / pageSize) * pageSize;
+  const end = Math.floor(Math.min(len, labels.length) / pageSize) * pageSize;
   const isOnPath = request.labels.slice(0, end).every((label, at) => label === labels[at]);
-  if (!isOnPath || labels.length < end) faults.add("no_node_at_len", { req });
+  if (!isOnPath) faults.add("no_node_at_len", { req });
 }
 
 /** Inserts the row's first whole pages up to `len`, which was checked. @internal */
@@ -64,12 +64,13 @@ export function insert(
   len: number,
 ): Inserted {
   const { page_size: pageSize } = world.config;
-  const end = Math.floor(len / pageSize) * pageSize;
+  const end = Math.floor(Math.min(len, labels.length) / pageSize) * pageSize;
   const rehomed: Record<string, number> = {};
   const result = { newPages: 0, duplicates: 0, units: [] as FreedUnit[], rehomed };
   const path = labels.slice(0, end);
   splitAt(world, path, reachOf(walk(world, path)));
   splitWhereWindowsBegin(world, request, path);
+  result.units.push(...leftBehind(world, request, end));
   for (const { node } of walk(world, path)) {
     if (node.ids === null) result.newPages += giveDevice(world, request, node);
     else if (node.to > request.protected) yieldTo(world, request, node, result);
@@ -79,6 +80,8 @@ export function insert(
   touch(world, nodes);
   if (end > request.protected) {
     request.protected = end;
+    for (const { name } of windowsOf(world))
+      request.cursors[name] = Math.max(request.cursors[name] ?? 0, end);
     request.labels = path;
     dropOwnLock(world, request.name);
     lockPath(world, nodes, request.name, "own");
@@ -108,13 +111,29 @@ function splitWhereWindowsBegin(world: World, request: Request, path: readonly s
 function windowEdges(world: World, request: Request, end: number): number[] {
   const edges: number[] = [];
   for (let page = 1; page * world.config.page_size < end; page++) {
-    const isEdge = windowsOf(world).some(({ name }) => {
-      const bound = request.windows[name] ?? [];
-      return (bound[page] === true) !== (bound[page - 1] === true);
-    });
+    const isEdge = windowsOf(world).some(
+      ({ name }) => brings(world, request, name, page) !== brings(world, request, name, page - 1),
+    );
     if (isEdge) edges.push(page);
   }
   return edges;
+}
+
+// Whether the row has a page of a window for the tree: bound, and not below the window's cursor.
+function brings(world: World, request: Request, band: string, page: number): boolean {
+  const isBehind = page * world.config.page_size < (request.cursors[band] ?? 0);
+  return request.windows[band]?.[page] === true && !isBehind;
+}
+
+// Window pages that the row still has behind its cursor: the tree does not take them, so they are freed.
+function leftBehind(world: World, request: Request, end: number): FreedUnit[] {
+  const { page_size: pageSize } = world.config;
+  const units: FreedUnit[] = [];
+  for (let page = request.protected / pageSize; page * pageSize < end; page++) {
+    for (const { name } of windowsOf(world))
+      if (!brings(world, request, name, page)) units.push(...dropWindowPage(request, name, page));
+  }
+  return units;
 }
 
 // A node that was on the host alone takes the row's pages.
@@ -122,8 +141,7 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
   const { page_size: pageSize } = world.config;
   const first = node.from / pageSize;
   node.ids = request.virtual.slice(first, node.to / pageSize);
-  for (const { name } of windowsOf(world))
-    node.windows[name] = request.windows[name]?.[first] === true;
+  for (const { name } of windowsOf(world)) node.windows[name] = brings(world, request, name, first);
   return node.ids.length;
 }
 
@@ -137,7 +155,7 @@ function yieldTo(
   const first = node.from / world.config.page_size;
   const given = new Set<string>(); // windows that the node gets
   for (const { name } of windowsOf(world)) {
-    if (node.windows[name] !== true && request.windows[name]?.[first] === true) given.add(name);
+    if (node.windows[name] !== true && brings(world, request, name, first)) given.add(name);
   }
   (node.ids ?? []).forEach((id, index) => {
     const page = first + index;
@@ -174,7 +192,7 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
     const page = from / pageSize;
     const windows = windowsOf(world).map(({ name }): [string, boolean] => [
       name,
-      request.windows[name]?.[page] === true,
+      brings(world, request, name, page),
     ]);
     const node: TreeNode = {
       id: world.nodeCount,

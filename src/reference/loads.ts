@@ -60,7 +60,7 @@ export function loadReserve(
   }
   const reservedBands = parts.map(({ band }) => band);
   const target = labels === null ? null : labels.slice(0, args.len);
-  const nothing = { req: null, from: 0, isBound: false };
+  const nothing = { req: null, from: 0, isBound: false, cursors: {} };
   world.loads.push({ name: args.load, path: target, parts, virtual, ...nothing, reservedBands });
   if (path !== null) {
     lockPath(world, path, args.load, "load");
@@ -144,17 +144,18 @@ export function loadBind(world: World, args: KvArgs["host.load_bind"]): KvOk["ho
   if (load?.path === null && args.req === undefined) faults.add("name_state");
   faults.check();
   if (load === undefined) invalid("name_state");
-  const bound: Lists = {};
+  const bound: Required<FreedUnit>[] = [];
   for (const band of windowsOf(world)) bindWindow(world, load, band, bound);
   load.isBound = true;
   load.reservedBands = load.reservedBands.filter(
     (name) => bandNamed(world, name).role !== "window",
   );
   if (request !== undefined) joinRow(world, load, request, args.from ?? 0);
-  return { bound: pageLists(world, bound) };
+  const order = load.path === null ? load.virtual : bound.map(({ id }) => id);
+  return { bound: pageLists(world, boundLists(world, bound, [...new Set(order)])) };
 }
 
-function bindWindow(world: World, load: Load, band: Band, bound: Lists): void {
+function bindWindow(world: World, load: Load, band: Band, bound: Required<FreedUnit>[]): void {
   const part = load.parts.find((candidate) => candidate.band === band.name);
   if (part === undefined) return;
   const ids =
@@ -165,9 +166,25 @@ function bindWindow(world: World, load: Load, band: Band, bound: Lists): void {
     const id = ids[index]!; // as many as pages
     band.reserved = band.reserved.filter((other) => other !== page);
     band.bindings.set(id, page);
-    if (!(bound["virtual"] ?? []).includes(id)) append(bound, "virtual", id);
-    append(bound, band.name, page);
+    bound.push({ band: band.name, id, page });
   });
+}
+
+// By id: the ids that some window got, and each window's pages under them, 0 where it got none.
+function boundLists(
+  world: World,
+  bound: readonly Required<FreedUnit>[],
+  order: readonly number[],
+): Lists {
+  const lists: Lists = {};
+  const ids = order.filter((id) => bound.some((unit) => unit.id === id));
+  append(lists, "virtual", ...ids);
+  for (const { name } of windowsOf(world)) {
+    const placed = bound.filter(({ band }) => band === name);
+    if (placed.length === 0) continue;
+    for (const id of ids) append(lists, name, placed.find((unit) => unit.id === id)?.page ?? 0);
+  }
+  return lists;
 }
 
 // The owner's id of a page of the path: the node's, or the one the load has for it.
@@ -193,7 +210,14 @@ function joinRow(world: World, load: Load, request: Request, from: number): void
       request.windows[band.name]![first + index] = band.bindings.has(id); // every window has a list
     }
   });
-  request.allocated = from + load.virtual.length * world.config.page_size;
+  const { page_size: pageSize } = world.config;
+  for (const { name } of windowsOf(world)) {
+    const bound = load.parts.find(({ band }) => band === name)?.pages.length ?? 0;
+    if (bound === load.virtual.length) continue;
+    load.cursors[name] = request.cursors[name] ?? 0;
+    request.cursors[name] = (first + load.virtual.length - bound) * pageSize; // as after a tail
+  }
+  request.allocated = from + load.virtual.length * pageSize;
   for (const { slots } of load.parts) request.slots.main.push(...slots);
 }
 
@@ -323,6 +347,7 @@ function leaveRow(world: World, load: Load, request: Request): FreedUnit[] {
   if (request.allocated === end) {
     request.allocated = Math.max(load.from, request.protected);
     request.virtual.length = Math.ceil(request.allocated / pageSize);
+    Object.assign(request.cursors, load.cursors);
   }
   return units;
 }
@@ -373,9 +398,8 @@ export function restore(
   if (state !== null) demand[state.name] = saved.states;
   for (const band of windowsOf(world)) demand[band.name] = count(saved.windows[band.name] ?? []);
   const { step, pages } = take(world, demand, "host_load");
-  const marked = [...world.marked];
   const request = openRequest(world, req);
-  world.marked = marked; // it is written whole
+  world.marked = world.marked.filter((row) => row !== request.row); // it is written whole
   request.allocated = saved.allocated;
   request.cursors = { ...saved.cursors };
   const lists = fillRow(world, request, saved, pages);

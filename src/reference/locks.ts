@@ -59,7 +59,7 @@ export function treeLock(
   { key, len, req }: KvArgs["tree.lock"],
 ): Record<string, never> {
   const path = pathTo(world, labelsOf(key), len);
-  if (path === null || path.length === 0) invalid("no_node_at_len");
+  if (path === null || path.length === 0) invalid("no_node_at_len", { req });
   lockPath(world, path, req, "named");
   return {};
 }
@@ -73,7 +73,7 @@ export function treeUnlock(
   const index = world.locks.findIndex(
     (lock) => lock.kind === "named" && lock.holder === req && lock.path === path,
   );
-  if (index < 0) invalid("lock_not_held");
+  if (index < 0) invalid("lock_not_held", { req });
   world.locks.splice(index, 1);
   return {};
 }

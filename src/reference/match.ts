@@ -2,7 +2,7 @@
 import type { KvArgs, KvOk } from "../base/operations.js";
 import { lockPath } from "./locks.js";
 import { invalid } from "./refusal.js";
-import { hasFloor, requestNamed } from "./rows.js";
+import { requestNamed } from "./rows.js";
 import {
   isAnywhere,
   isOnDevice,
@@ -92,7 +92,8 @@ function adopt(
   }
   request.allocated = len;
   request.protected = len;
-  if (hasFloor(world)) request.checkpoint = len;
+  request.checkpoint = len;
+  for (const band of windowsOf(world)) request.cursors[band.name] = len;
   request.labels = labels.slice(0, len);
   lockPath(world, path, request.name, "own");
 }

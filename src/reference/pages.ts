@@ -92,13 +92,11 @@ export function idAt(band: Band, page: number): number | undefined {
   return undefined;
 }
 
-/** Rebinds a page that moved; one without an id is followed where it waits for a group or a transfer. @internal */
-export function rebind(world: World, band: Band, from: number, to: number): void {
+/** Rebinds a page that moved. @internal */
+export function rebind(band: Band, from: number, to: number): void {
   const id = idAt(band, from);
-  if (id !== undefined) band.bindings.set(id, to);
-  band.reserved = band.reserved.map((page) => (page === from ? to : page));
-  for (const unit of [...(world.group ?? []), ...world.deferred])
-    if (unit.band === band.name && unit.page === from) unit.page = to;
+  if (id === undefined) throw new Error(`${band.name} has no id for page ${from}`);
+  band.bindings.set(id, to);
 }
 
 /** Checks that every page of the span is exactly one of live, hole, pending, vacated. @internal */

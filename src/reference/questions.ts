@@ -7,6 +7,7 @@ import { evictEverything } from "./evict.js";
 import { checkNow } from "./forwards.js";
 import type { Plan } from "./layout.js";
 import { parkIfEmpty } from "./pages.js";
+import { usersOf } from "./signals.js";
 import { flushOpportunistic } from "./rearrange.js";
 import { placesOf, requestNamed } from "./rows.js";
 import { layOut, take } from "./take.js";
@@ -63,6 +64,7 @@ export function askFitsAfterFrees(
   { demand, frees }: KvArgs["ask.fits_after_frees"],
 ): KvOk["ask.fits_after_frees"] {
   const answer = tryOut(world, (copy): true => {
+    copy.hostNeeds = [];
     if (frees === "evictable") {
       copy.group = null;
       evictEverything(copy);
@@ -75,7 +77,13 @@ export function askFitsAfterFrees(
 
 function credit(world: World, frees: Demand): void {
   for (const band of world.bands) {
-    for (const [id, page] of [...band.bindings].slice(0, frees[band.name] ?? 0)) {
+    const isUsed = (page: number): boolean => usersOf(world, band, page).length > 0;
+    const bound = [...band.bindings];
+    const ordered = [
+      ...bound.filter(([, page]) => !isUsed(page)),
+      ...bound.filter(([, page]) => isUsed(page)),
+    ];
+    for (const [id, page] of ordered.slice(0, frees[band.name] ?? 0)) {
       band.bindings.delete(id);
       band.holes.push(page);
       if (band.role !== "window") band.freeIds.push(id);

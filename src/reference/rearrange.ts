@@ -99,7 +99,7 @@ function movePages(world: World, band: Band, moves: readonly MovePair[], urgency
 }
 
 function issueMove(world: World, band: Band, moves: readonly MovePair[]): void {
-  for (const [from, to] of moves) rebind(world, band, from, to);
+  for (const [from, to] of moves) rebind(band, from, to);
   world.fx.push(["move", band.name, moves]);
   world.moveEpoch += 1;
 }

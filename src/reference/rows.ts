@@ -43,7 +43,7 @@ export function openRequest(world: World, name: string): Request {
     row,
     allocated: 0,
     protected: 0,
-    checkpoint: hasFloor(world) ? 0 : null,
+    checkpoint: null,
     virtual: [],
     windows: Object.fromEntries(windowsOf(world).map((band) => [band.name, []])),
     cursors: Object.fromEntries(windowsOf(world).map((band) => [band.name, 0])),

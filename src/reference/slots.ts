@@ -10,8 +10,8 @@ import { hostWait, take } from "./take.js";
 import { labelsOf, pathTo } from "./tree.js";
 import { type Band, type Request, stateBandOf, type World } from "./world.js";
 
-function stateBand(world: World): Band {
-  return stateBandOf(world) ?? invalid("feature_conflict");
+function stateBand(world: World, req: string): Band {
+  return stateBandOf(world) ?? invalid("feature_conflict", { req });
 }
 
 /** @internal */
@@ -21,7 +21,7 @@ export function stateAlloc(
 ): KvOk["state.alloc"] {
   const request = requestNamed(world, req);
   checkNow(world);
-  const band = stateBand(world);
+  const band = stateBand(world, req);
   const { step, pages } = take(world, { [band.name]: count });
   const places = pages[band.name] ?? [];
   const taken = places.map((page) => ({ slot: band.freeIds.shift()!, page })); // the take checked the ids
@@ -46,7 +46,7 @@ export function takeSlots(
 /** @internal */
 export function stateFree(world: World, { req, purpose }: KvArgs["state.free"]): FreedOk {
   const request = requestNamed(world, req);
-  const band = stateBand(world);
+  const band = stateBand(world, req);
   if (request.slots[purpose].length === 0)
     invalid("free_of_unbound_page", { req, band: band.name });
   checkNow(world);
@@ -69,7 +69,7 @@ export function stateCopy(world: World, { from, to }: KvArgs["state.copy"]): KvO
   if ("req" in from && !world.requests.has(from.req))
     faults.add("unknown_request", { req: from.req });
   if (target === undefined) faults.add("unknown_request", { req: to.req });
-  const band = stateBand(world);
+  const band = stateBand(world, to.req);
   const fromSlot = sourceSlot(world, from, faults);
   const toSlot = target === undefined ? null : slotOf(target, to.purpose);
   if (toSlot === null) faults.add("nothing_tracked", { req: to.req });

@@ -194,7 +194,7 @@ function checkFree(
   for (const page of pages) {
     if (page * pageSize >= request.allocated || (request.virtual[page] ?? 0) === 0)
       faults.add("free_of_unbound_page", { req, band: ownerOf(world).name, page });
-    if (page * pageSize < request.protected) faults.add("free_of_tree_rows", { req, page });
+    if (page * pageSize < request.protected) faults.add("free_of_tree_rows", { req });
   }
   for (const band of windowsOf(world)) {
     for (const page of pages) {

@@ -97,15 +97,17 @@ export function netStall(world: World, args: KvArgs["net.stall"]): Record<string
 
 /** @internal */
 export function netEnd(world: World, args: KvArgs["net.end"]): KvOk["net.end"] {
-  const { transfer: name, writer = ONLY_WRITER, outcome } = args;
+  const { transfer: name, writer, outcome } = args;
   const transfer = world.transfers.find((candidate) => candidate.name === name);
   if (transfer === undefined) {
     if (!world.closedTransfers.includes(name)) invalid("name_state");
     return { released: {}, late: true };
   }
+  const isRepeated = !transfer.writers.includes(writer ?? ONLY_WRITER);
+  if (outcome !== "timeout" && isRepeated) return { released: {}, late: true };
   const endsAll = outcome === "timeout" || (outcome === "failed" && transfer.direction === "send");
-  if (!endsAll && !transfer.writers.includes(writer)) return { released: {}, late: true };
   transfer.writers = endsAll ? [] : transfer.writers.filter((other) => other !== writer);
+  if (writer === undefined) transfer.writers = [];
   if (transfer.writers.length > 0) return { released: {}, late: false };
   closeTransfers(world, [name]);
   return { released: pageLists(world, releaseDeferred(world)), late: false };
@@ -207,19 +209,21 @@ function listed(world: World, places: readonly Place[]): PageLists {
   return pageLists(world, lists);
 }
 
-// From now on the peer may touch the pages. What still writes them is waited first; a receive waits what reads them too.
+// From now on the peer may touch the pages. What still writes those of a send is waited first; a receive's take has
+// waited all that used its pages.
 function publish(world: World, transfer: Transfer): void {
   const places = placesNow(world, transfer);
-  const running = unretired(world);
-  const isSend = transfer.direction === "send";
-  const signals = places.flatMap(({ band, page }) =>
-    copiesOn(world, bandNamed(world, band), page, isSend ? ["in"] : ["in", "out"]),
-  );
-  const meets = running.some((forward) =>
-    places.some(({ band, page }) => writesOne(forward, bandNamed(world, band), [page])),
-  );
-  if (meets) signals.push(running.at(-1)!.name); // one of them writes, so there is a last one
-  waitFor(world, signals);
+  if (transfer.direction === "send") {
+    const signals = places.flatMap(({ band, page }) =>
+      copiesOn(world, bandNamed(world, band), page, ["in"]),
+    );
+    const running = unretired(world);
+    const isWritten = running.some((forward) =>
+      places.some(({ band, page }) => writesOne(forward, bandNamed(world, band), [page])),
+    );
+    if (isWritten) signals.push(running.at(-1)!.name); // one of them writes, so there is a last one
+    waitFor(world, signals);
+  }
   world.fx.push(["net", transfer.name, transfer.direction, listed(world, places)]);
   transfer.places = places;
   transfer.isPublished = true;

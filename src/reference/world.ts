@@ -92,6 +92,7 @@ export interface Load {
   readonly virtual: readonly number[]; // ids of the full pages
   req: string | null; // whose row took the ids of a demand
   from: number; // tokens, where they stand in it
+  cursors: Record<string, number>; // the row's before it took them, where they changed
   isBound: boolean;
   reservedBands: string[]; // bands whose pages are still fixed
 }
@@ -165,7 +166,7 @@ export interface Request {
 export interface FreedUnit {
   readonly band: string;
   readonly id: number; // 0: none
-  page?: number; // where it lies, without an id
+  readonly page?: number; // where it lies, without an id
 }
 
 /** One pipeline stage as capacity sees it: empty bands. @internal */
