@@ -14,11 +14,12 @@ import { hasOverlap, ownerOf, stateBandOf, windowsOf, type World } from "./world
 interface Asked {
   readonly input: number; // tokens
   readonly maxNew: number;
-  readonly matched: number; // whole pages, at most all but the last token
+  readonly matched: number; // tokens that are there: whole pages, at most all but the last token
+  readonly states: number; // slots that are there
 }
 
 /** What a request needs when its passes compute at most `chunk` tokens. @internal */
-function demandOf(world: World, { input, maxNew, matched }: Asked, chunk: number): Demand {
+function demandOf(world: World, { input, maxNew, matched, states }: Asked, chunk: number): Demand {
   const { page_size: pageSize, prefix_sharing: isSharing, checkpoint } = world.config;
   const owner = Math.ceil((input + maxNew) / pageSize) - matched / pageSize;
   const demand: Record<string, number> = { [ownerOf(world).name]: owner };
@@ -33,7 +34,7 @@ function demandOf(world: World, { input, maxNew, matched }: Asked, chunk: number
     demand[band.name] = Math.min(owner, Math.ceil((n - 1) / pageSize) + 1);
   }
   const state = stateBandOf(world);
-  if (state !== null) demand[state.name] = 1 + trackingSlots(world);
+  if (state !== null) demand[state.name] = Math.max(0, 1 + trackingSlots(world) - states);
   return demand;
 }
 
@@ -56,10 +57,27 @@ export function askMaxNewTokens(
   world: World,
   { input, max_new: most, chunk }: KvArgs["ask.max_new_tokens"],
 ): KvOk["ask.max_new_tokens"] {
-  for (let maxNew = most; maxNew >= 0; maxNew--) {
-    if (fitsEmpty(world, { input, maxNew, matched: 0 }, chunk ?? input)) return { tokens: maxNew };
+  const lengths = Array.from({ length: most + 1 }, (_, maxNew) => maxNew);
+  const tokens = largest(lengths, (maxNew) =>
+    fitsEmpty(world, { input, maxNew, matched: 0, states: 0 }, chunk ?? input),
+  );
+  return { tokens };
+}
+
+/**
+ * The last of an ascending list that passes; null: none. A request with a longer output or a longer chunk needs no page
+ * less, and a layout for more serves less, so whatever lies below one that passes passes too. @internal
+ */
+function largest(sizes: readonly number[], passes: (size: number) => boolean): number | null {
+  let low = 0; // sizes before it pass
+  let high = sizes.length; // sizes from it on do not
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (passes(sizes[middle]!))
+      low = middle + 1; // inside the list
+    else high = middle;
   }
-  return { tokens: null };
+  return sizes[low - 1] ?? null;
 }
 
 /** On what multiples of tokens from the prompt's start a chunk that is not the last ends; null: anywhere. */
@@ -79,7 +97,9 @@ export function admitPass(world: World, args: KvArgs["admit.pass"]): KvOk["admit
   const grid = gridOf(world);
   if (grid !== null && chunk !== undefined && chunk < grid) invalid("chunk_below_grid");
   const pass: Pass = { world: structuredClone(world), taken: reserve ?? {}, rows: 0, admitted: 0 };
+  // What a group or a transfer still holds back is priced as if it were given.
   pass.world.group = null;
+  pass.world.transfers = [];
   const verdicts: Record<string, AdmitVerdict> = {};
   let mustWait = false;
   for (const entry of queue) {
@@ -109,16 +129,19 @@ function judge(
 ): AdmitVerdict {
   const { page_size: pageSize } = world.config;
   const labels = labelsOf(entry.key ?? []);
-  const found = Math.min(longest(world, labels).len, Math.max(0, entry.input - 1));
+  const open = world.requests.get(entry.req);
+  const there = open === undefined ? longest(world, labels).len : open.allocated;
+  const found = Math.min(there, Math.max(0, entry.input - 1));
   const matched = Math.floor(found / pageSize) * pageSize;
-  const asked = { input: entry.input, maxNew: entry.max_new, matched };
+  const states = open === undefined ? 0 : open.slots.main.length + open.slots.track.length;
+  const asked = { input: entry.input, maxNew: entry.max_new, matched, states };
   const whole = entry.input - matched;
   const trial = structuredClone(pass.world);
   const path = pathTo(trial, labels, matched);
   if (path !== null) lockPath(trial, path, entry.req, "named");
   const emptied = structuredClone(trial);
   evictEverything(emptied);
-  const isOpen = world.requests.has(entry.req);
+  const isOpen = open !== undefined;
   const lacksRow = !isOpen && world.freeRows.length - pass.rows < 1;
   const fitsNow = (tokens: number): boolean =>
     fits(emptied, sumOf(pass.taken, demandOf(world, asked, tokens)));
@@ -132,11 +155,11 @@ function judge(
   };
   if (!lacksRow && fitsRow(world, asked) && fitsNow(given)) return admit(given);
   const sizes = smallerChunks(matched, given, grid ?? pageSize);
-  if (![given, ...sizes].some((tokens) => fitsEmpty(world, asked, tokens)))
+  if (!fitsEmpty(world, asked, sizes[0] ?? given))
     return { verdict: "abort", tokens: 0, reason: "never_fits" };
   if (lacksRow || givesBack(world, pass, entry.req)) return WAIT;
-  const smaller = sizes.find(fitsNow);
-  if (smaller !== undefined) return admit(smaller);
+  const smaller = largest(sizes, fitsNow);
+  if (smaller !== null) return admit(smaller);
   return { verdict: "abort", tokens: 0, reason: "unschedulable" };
 }
 
@@ -150,10 +173,10 @@ function cut(matched: number, whole: number, chunk: number, grid: number | null)
   return grid === null ? chunk : Math.floor((matched + chunk) / grid) * grid - matched;
 }
 
-// Chunks below a length that end on multiples of `unit`, the largest first.
+// Chunks below a length that end on multiples of `unit`, ascending.
 function smallerChunks(matched: number, below: number, unit: number): number[] {
   const sizes: number[] = [];
-  for (let end = Math.floor((matched + below - 1) / unit) * unit; end > matched; end -= unit)
+  for (let end = (Math.floor(matched / unit) + 1) * unit; end < matched + below; end += unit)
     sizes.push(end - matched);
   return sizes;
 }

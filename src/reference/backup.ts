@@ -5,7 +5,7 @@ import { endRequest } from "./finish.js";
 import { checkBetween } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { giveHostPages, hostLists, makeHostRoom, takeHostPages } from "./host-pool.js";
-import { dropWorkLocks, lockPath } from "./locks.js";
+import { dropWorkLocks } from "./locks.js";
 import { Faults, invalid } from "./refusal.js";
 import { placeOf, requestNamed } from "./rows.js";
 import { copiesOn, waitFor } from "./signals.js";
@@ -32,33 +32,35 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   const path = pathTo(world, labelsOf(key), len);
   if (path === null || path.length === 0) invalid("no_node_at_len");
   if (isCopyKnown(world, copy)) invalid("name_state");
-  lockPath(world, path, copy, "backup");
-  const nodes = path.filter((node) => node.copy === null); // another copy is at work on the others
-  const sources = nodes.map((node) => deviceLists(world, node));
-  const need: Record<string, number> = {};
-  for (const lists of sources)
-    for (const [name, pages] of Object.entries(lists))
-      need[name] = (need[name] ?? 0) + pages.length;
-  world.locks.at(-1)!.hostNodes.push(...path.map(({ id }) => id)); // the lock just made
-  makeHostRoom(world, need);
-  const host: Lists = {};
+  const parts = path
+    .map((node) => ({ node, lists: deviceLists(world, node) }))
+    .filter(({ lists }) => Object.keys(lists).length > 0);
   const all: Lists = {};
-  nodes.forEach((node, index) => {
-    const lists = sources[index]!; // one a node
-    const counts = Object.entries(lists).map(([name, pages]) => [name, pages.length] as const);
-    node.copying = takeHostPages(world, Object.fromEntries(counts));
-    node.copy = copy;
-    for (const [name, pages] of Object.entries(node.copying)) append(host, name, ...pages);
+  for (const { lists } of parts)
     for (const [name, pages] of Object.entries(lists)) append(all, name, ...pages);
-  });
+  const hostNodes = parts.map(({ node }) => node.id);
+  const nodes = Object.fromEntries(world.bands.map(({ name }) => [name, [...hostNodes]]));
+  world.locks.push({ holder: copy, kind: "backup", path: "", nodes, hostNodes });
+  makeHostRoom(world, counts(all));
+  const host: Lists = {};
+  for (const { node, lists } of parts) {
+    const taken = takeHostPages(world, counts(lists));
+    node.copying[copy] = taken;
+    for (const [name, pages] of Object.entries(taken)) append(host, name, ...pages);
+  }
   submit(world, copy, "out", all, { kind: "backup" });
   return { host: hostLists(world, host) };
+}
+
+function counts(lists: Lists): Record<string, number> {
+  return Object.fromEntries(Object.entries(lists).map(([name, pages]) => [name, pages.length]));
 }
 
 // Pages of what a node has on the device and not on the host.
 function deviceLists(world: World, node: TreeNode): Lists {
   const lists: Lists = {};
-  const lacks = ({ name }: Band): boolean => node.host[name] === undefined;
+  const lacks = ({ name }: Band): boolean =>
+    [node.host, ...Object.values(node.copying)].every((host) => host[name] === undefined);
   const placesIn = (band: Band): number[] =>
     (node.ids ?? []).map((id) => band.bindings.get(id) ?? 0);
   const state = stateBandOf(world);
@@ -68,7 +70,7 @@ function deviceLists(world: World, node: TreeNode): Lists {
     if (node.windows[band.name] === true && lacks(band))
       append(lists, band.name, ...placesIn(band));
   const owner = ownerOf(world);
-  if (lacks(owner)) append(lists, owner.name, ...placesIn(owner));
+  if (node.ids !== null && lacks(owner)) append(lists, owner.name, ...placesIn(owner));
   return lists;
 }
 
@@ -112,11 +114,13 @@ export function hostBackupDone(
     else giveHostPages(world, copy.work.saved.hostPages);
     return {};
   }
-  for (const node of world.tree.filter((candidate) => candidate.copy === name)) {
-    if (outcome === "ok") node.host = { ...node.host, ...node.copying };
-    else giveHostPages(world, node.copying);
-    node.copying = {};
-    node.copy = null;
+  for (const node of world.tree) {
+    const copied = node.copying[name] ?? {};
+    if (outcome === "ok") node.host = { ...node.host, ...copied };
+    else giveHostPages(world, copied);
+    node.copying = Object.fromEntries(
+      Object.entries(node.copying).filter(([other]) => other !== name),
+    );
   }
   dropWorkLocks(world, name);
   return {};
@@ -144,19 +148,18 @@ function save(world: World, request: Request, copy: string): PageLists {
   const lists: Lists = {};
   for (const band of tokenBandsOf(world)) {
     request.virtual.forEach((_, page) => {
-      const place = placeOf(request, band, page);
+      const place = placeOf(world, request, band, page);
       if (place !== 0) append(lists, band.name, place);
     });
   }
   const state = stateBandOf(world);
   for (const slot of request.slots.main)
     if (state !== null) append(lists, state.name, state.bindings.get(slot) ?? 0);
-  const counts = Object.entries(lists).map(([name, pages]) => [name, pages.length] as const);
-  const need = Object.fromEntries(counts);
+  const need = counts(lists);
   makeHostRoom(world, need);
   const hostPages = takeHostPages(world, need);
   const flags = (band: Band): boolean[] =>
-    request.virtual.map((_, page) => placeOf(request, band, page) !== 0);
+    request.virtual.map((_, page) => placeOf(world, request, band, page) !== 0);
   const saved: SavedRequest = {
     name: request.name,
     allocated: request.allocated,

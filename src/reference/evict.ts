@@ -117,7 +117,7 @@ function evictFor(world: World, demand: Demand): Evicted {
   const emptied = structuredClone(world);
   evictEverything(emptied);
   if (!fits(emptied, demand)) {
-    const limit = shortBand(emptied, demand) ?? "bytes";
+    const limit = shortBand(world, demand) ?? "bytes";
     throw new Refusal({ code: "refused_capacity", demand: inChainOrder(world, demand), limit });
   }
   const evicted: Evicted = { freed: {}, deferred: {}, counts: {}, nodes: 0 };

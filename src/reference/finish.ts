@@ -23,7 +23,7 @@ export function finish(
   const faults = new Faults();
   const slot = slotToGive(world, request);
   const isTracking = tracksStates(world);
-  const end = isTracking ? (request.tracked?.len ?? 0) : len;
+  const end = isTracking ? (request.tracked.at(-1)?.len ?? 0) : len;
   const labels = labelsOf(key ?? []);
   if (isInserted) checkInsert(world, request, labels, end, faults);
   checkBetween(world, faults);
@@ -51,7 +51,7 @@ function tracksStates(world: World): boolean {
 }
 
 function slotToGive(world: World, request: Request): number | null {
-  if (tracksStates(world)) return request.tracked?.slot ?? null;
+  if (tracksStates(world)) return request.tracked.at(-1)?.slot ?? null;
   return world.config.checkpoint === undefined ? null : (request.slots.main[0] ?? null);
 }
 
@@ -69,23 +69,23 @@ export function stateDonate(
   { req, len }: KvArgs["state.donate"],
 ): KvOk["state.donate"] {
   const request = requestNamed(world, req);
-  const { tracked } = request;
+  const tracked = request.tracked.findLast((entry) => entry.len === len);
   const faults = new Faults();
   checkBetween(world, faults);
-  if (tracked?.len !== len) faults.add("nothing_tracked", { req });
+  if (tracked === undefined) faults.add("nothing_tracked", { req });
   const path = pathTo(world, request.labels, len);
   const node = path?.at(-1);
   if (node === undefined) faults.add("no_node_at_len", { req });
   faults.check();
   const band = stateBandOf(world);
-  if (band === null || tracked === null || node === undefined) invalid("feature_conflict");
+  if (band === null || tracked === undefined || node === undefined) invalid("feature_conflict");
   if (node.state !== null) return { slot: null, replacement: null };
   const { step, pages } = takeReplacement(world, band.name);
   const replacement = band.freeIds.shift()!; // the take checked that there is one
   band.bindings.set(replacement, pages[band.name]![0]!); // one page was taken
   node.state = tracked.slot;
   request.slots.track[request.slots.track.indexOf(tracked.slot)] = replacement;
-  request.tracked = null;
+  request.tracked = request.tracked.filter((entry) => entry !== tracked);
   request.checkpoint = len;
   return { slot: tracked.slot, replacement, step };
 }

@@ -107,7 +107,7 @@ function usesOf(world: World, batch: readonly ForwardEntry[]): { reads: Lists; w
     const request = world.requests.get(req)!; // checked by the launch
     for (const band of tokenBandsOf(world)) {
       for (let page = 0; page < Math.ceil(to / pageSize); page++) {
-        const place = placeOf(request, band, page);
+        const place = placeOf(world, request, band, page);
         if (place === 0) continue;
         append(reads, band.name, place);
         if (page >= Math.floor(from / pageSize) && from < to) append(writes, band.name, place);
@@ -127,7 +127,10 @@ function slotsOf(request: Request, track: number | undefined): number[] {
   const used = request.slots.main.slice(0, 1);
   if (track === undefined) return used;
   const slot = request.slots.track[request.ring]!; // checked by the launch
-  request.tracked = { slot, len: track };
+  request.tracked = [
+    ...request.tracked.filter((entry) => entry.slot !== slot),
+    { slot, len: track },
+  ];
   request.ring = (request.ring + 1) % request.slots.track.length;
   return [...used, slot];
 }

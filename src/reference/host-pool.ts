@@ -27,12 +27,13 @@ export function makeHostRoom(
   let nodes = 0;
   const short = (): string | undefined =>
     world.bands.find(({ name }) => (need[name] ?? 0) > (world.hostFree[name] ?? []).length)?.name;
+  const before = Object.fromEntries(
+    world.bands.map(({ name }) => [name, (world.hostFree[name] ?? []).length]),
+  );
   for (let band = short(); band !== undefined; band = short()) {
     const victim = idleHostLeaf(world);
-    if (victim === null) {
-      const free = (world.hostFree[band] ?? []).length;
-      throw new Refusal({ code: "refused_host", need: need[band] ?? 0, free });
-    }
+    if (victim === null)
+      throw new Refusal({ code: "refused_host", need: need[band] ?? 0, free: before[band] ?? 0 });
     for (const [name, pages] of Object.entries(victim.host)) {
       giveHostPages(world, { [name]: pages });
       append(freed, name, ...pages);

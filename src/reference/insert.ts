@@ -7,6 +7,7 @@ import { Faults } from "./refusal.js";
 import { dropWindowPage, requestNamed } from "./rows.js";
 import { labelsOf, pathTo, reachOf, splitAt, touch, walk } from "./tree.js";
 import {
+  type Band,
   type FreedUnit,
   ownerOf,
   type Request,
@@ -145,6 +146,17 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
   return node.ids.length;
 }
 
+// A page that still waits to be freed under an id gives the id up and waits on as a page.
+function setAside(world: World, band: Band, id: number): void {
+  const page = band.bindings.get(id);
+  if (page === undefined) return;
+  const detach = (unit: FreedUnit): FreedUnit =>
+    unit.band === band.name && unit.id === id ? { band: band.name, id: 0, page } : unit;
+  world.group = world.group?.map(detach) ?? null;
+  world.deferred = world.deferred.map(detach);
+  band.reserved.push(page);
+}
+
 // The row takes the node's ids. Its own pages are duplicates; a window that the node lacks takes over the row's pages.
 function yieldTo(
   world: World,
@@ -165,6 +177,7 @@ function yieldTo(
     for (const band of windowsOf(world)) {
       const isBound = request.windows[band.name]?.[page] === true;
       if (isBound && given.has(band.name)) {
+        setAside(world, band, id);
         band.bindings.set(id, band.bindings.get(own)!); // bound, as the row says
         band.bindings.delete(own);
         result.rehomed[band.name] = (result.rehomed[band.name] ?? 0) + 1;
@@ -206,7 +219,6 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
       used: Object.fromEntries(world.bands.map(({ name }) => [name, world.clock])),
       host: {},
       copying: {},
-      copy: null,
     };
     world.nodeCount += 1;
     world.tree.push(node);

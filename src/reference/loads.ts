@@ -313,7 +313,7 @@ function freeLoad(world: World, load: Load): Freed {
   else if (request !== undefined) units.push(...leaveRow(world, load, request));
   for (const { slots } of load.parts) {
     for (const id of slots) {
-      const isHeld = request === undefined || request.slots.main.includes(id);
+      const isHeld = load.req === null || request?.slots.main.includes(id) === true;
       if (state === null || !isHeld || load.path !== null) continue;
       units.push({ band: state.name, id });
       if (request !== undefined)

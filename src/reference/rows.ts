@@ -49,7 +49,7 @@ export function openRequest(world: World, name: string): Request {
     cursors: Object.fromEntries(windowsOf(world).map((band) => [band.name, 0])),
     slots: { main: [], track: [], replace: [], cow: [] },
     ring: 0,
-    tracked: null,
+    tracked: [],
     labels: [],
   };
   world.requests.set(name, request);
@@ -120,13 +120,14 @@ export function placesOf(world: World, request: Request, from: number, to: numbe
   const places: Lists = {};
   for (const band of tokenBandsOf(world)) {
     for (let page = from; page < to; page++)
-      append(places, band.name, placeOf(request, band, page));
+      append(places, band.name, placeOf(world, request, band, page));
   }
   return places;
 }
 
 /** The page of position `page` of a row in a token band; 0 where unbound. @internal */
 export function placeOf(
+  world: World,
   request: Request,
   band: {
     readonly name: string;
@@ -136,6 +137,8 @@ export function placeOf(
   page: number,
 ): number {
   const id = request.virtual[page] ?? 0;
-  const isBound = band.role === "owner" || request.windows[band.name]?.[page] === true;
+  // Under the ids of protected rows the tree's windows come and go.
+  const isTrees = page * world.config.page_size < request.protected;
+  const isBound = isTrees || band.role === "owner" || request.windows[band.name]?.[page] === true;
   return id === 0 || !isBound ? 0 : (band.bindings.get(id) ?? 0);
 }

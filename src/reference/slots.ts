@@ -52,7 +52,10 @@ export function stateFree(world: World, { req, purpose }: KvArgs["state.free"]):
   checkNow(world);
   const units = request.slots[purpose].map((id) => ({ band: band.name, id }));
   request.slots[purpose] = [];
-  if (purpose === "track") request.ring = 0;
+  if (purpose === "track") {
+    request.ring = 0;
+    request.tracked = [];
+  }
   return freedOk(world, freeUnits(world, units));
 }
 

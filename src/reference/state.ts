@@ -35,9 +35,9 @@ export function stateOf(world: World): State {
     rows: Object.fromEntries(
       [...world.requests.values()].map((request) => [request.name, rowState(world, request)]),
     ),
-    tree: [],
-    host: {},
-    net: {},
+    tree: world.tree.map(({ labels: _, ...node }) => node),
+    host: { free: world.hostFree, copies: world.copies.map(({ name }) => name) },
+    net: { transfers: world.transfers },
   };
 }
 

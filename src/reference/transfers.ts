@@ -4,6 +4,7 @@ import { append, type Lists, pageLists } from "./answers.js";
 import { checkBetween } from "./forwards.js";
 import { releaseDeferred } from "./frees.js";
 import { Faults, invalid } from "./refusal.js";
+import { placeOf } from "./rows.js";
 import { copiesOn, unretired, waitFor, writesOne } from "./signals.js";
 import { slotOf, takeSlots } from "./slots.js";
 import { checkGrowth, grow, growthOf } from "./tokens.js";
@@ -183,8 +184,8 @@ function unitsOf(
     const id = request.virtual[page] ?? 0;
     if (id === 0) continue;
     units.push({ band: ownerOf(world).name, id });
-    for (const { name } of windowsOf(world))
-      if (request.windows[name]?.[page] === true) units.push({ band: name, id });
+    for (const band of windowsOf(world))
+      if (placeOf(world, request, band, page) !== 0) units.push({ band: band.name, id });
   }
   const state = stateBandOf(world);
   if (state !== null) units.push(...slots.map((id) => ({ band: state.name, id })));
@@ -225,6 +226,8 @@ function publish(world: World, transfer: Transfer): void {
     waitFor(world, signals);
   }
   world.fx.push(["net", transfer.name, transfer.direction, listed(world, places)]);
+  // From here on its age counts among those that are waited.
+  world.transfers = [...world.transfers.filter((other) => other !== transfer), transfer];
   transfer.places = places;
   transfer.isPublished = true;
 }

@@ -1,6 +1,14 @@
 // The prefix tree: nodes of whole pages, walked token by token, split where somebody needs an end.
 import type { Key } from "../base/operations.js";
-import { bandNamed, ownerOf, stateBandOf, type TreeNode, windowsOf, type World } from "./world.js";
+import {
+  bandNamed,
+  type HostPages,
+  ownerOf,
+  stateBandOf,
+  type TreeNode,
+  windowsOf,
+  type World,
+} from "./world.js";
 
 /** One label a token: two keys share a prefix exactly as far as their labels agree. @internal */
 export function labelsOf(key: Key): string[] {
@@ -79,7 +87,7 @@ function split(world: World, node: TreeNode, at: number): void {
     state: null,
     used: { ...node.used },
     host: upperPart(node.host, pages, state),
-    copying: upperPart(node.copying, pages, state),
+    copying: mapped(node.copying, (host) => upperPart(host, pages, state)),
   };
   world.nodeCount += 1;
   node.parent = upper.id;
@@ -87,7 +95,7 @@ function split(world: World, node: TreeNode, at: number): void {
   node.labels = node.labels.slice(tokens);
   node.ids = node.ids?.slice(pages) ?? null;
   node.host = lowerPart(node.host, pages, state);
-  node.copying = lowerPart(node.copying, pages, state);
+  node.copying = mapped(node.copying, (host) => lowerPart(host, pages, state));
   world.tree.push(upper);
   for (const lock of world.locks) {
     for (const [band, nodes] of Object.entries(lock.nodes))
@@ -96,20 +104,19 @@ function split(world: World, node: TreeNode, at: number): void {
   }
 }
 
-function upperPart(
-  host: TreeNode["host"],
-  pages: number,
-  state: string | undefined,
-): TreeNode["host"] {
+function mapped(
+  copying: TreeNode["copying"],
+  part: (host: HostPages) => HostPages,
+): TreeNode["copying"] {
+  return Object.fromEntries(Object.entries(copying).map(([name, host]) => [name, part(host)]));
+}
+
+function upperPart(host: HostPages, pages: number, state: string | undefined): HostPages {
   const kept = Object.entries(host).filter(([band]) => band !== state);
   return Object.fromEntries(kept.map(([band, list]) => [band, list.slice(0, pages)]));
 }
 
-function lowerPart(
-  host: TreeNode["host"],
-  pages: number,
-  state: string | undefined,
-): TreeNode["host"] {
+function lowerPart(host: HostPages, pages: number, state: string | undefined): HostPages {
   return Object.fromEntries(
     Object.entries(host).map(([band, list]) => [band, band === state ? list : list.slice(pages)]),
   );

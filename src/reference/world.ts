@@ -133,8 +133,7 @@ export interface TreeNode {
   state: number | null; // slot
   used: Record<string, number>; // last use by band
   host: HostPages; // finished host copies by band
-  copying: HostPages; // of the copy under way
-  copy: string | null; // its name
+  copying: Record<string, HostPages>; // by copy under way
 }
 
 /** Nodes whose slots a holder keeps. @internal */
@@ -158,7 +157,7 @@ export interface Request {
   cursors: Record<string, number>; // tokens, a window band
   slots: Record<StatePurpose, number[]>; // slot ids
   ring: number; // current place among the tracking slots
-  tracked: { slot: number; len: number } | null; // what the last tracking launch wrote
+  tracked: { slot: number; len: number }[]; // what tracking launches wrote, the latest last
   labels: string[]; // of the protected rows' path in the tree
 }
 
