@@ -2,26 +2,30 @@
 import type { AdmitVerdict, Demand, KvArgs, KvOk, QueueEntry } from "../base/operations.js";
 import { sumOf } from "./answers.js";
 import { bootWorld } from "./boot.js";
-import { evictEverything } from "./evict.js";
+import { evictable, fitsAfter } from "./credit.js";
 import { lockPath } from "./locks.js";
 import { longest } from "./match.js";
 import { fits } from "./trial.js";
 import { invalid } from "./refusal.js";
 import { hasFloor } from "./rows.js";
 import { labelsOf, pathTo } from "./tree.js";
-import { hasOverlap, ownerOf, stateBandOf, windowsOf, type World } from "./world.js";
+import { hasOverlap, ownerOf, type Request, stateBandOf, windowsOf, type World } from "./world.js";
 
 interface Asked {
   readonly input: number; // tokens
   readonly maxNew: number;
-  readonly matched: number; // tokens that are there: whole pages, at most all but the last token
-  readonly states: number; // slots that are there
+  readonly matched: number; // tokens that are there, at most all but the last; of the tree whole pages
+  readonly held: Request | null; // an open request, which is asked for what it does not hold yet
 }
 
 /** What a request needs when its passes compute at most `chunk` tokens. @internal */
-function demandOf(world: World, { input, maxNew, matched, states }: Asked, chunk: number): Demand {
+function demandOf(world: World, asked: Asked, chunk: number): Demand {
+  const { input, maxNew, matched, held } = asked;
   const { page_size: pageSize, prefix_sharing: isSharing, checkpoint } = world.config;
-  const owner = Math.ceil((input + maxNew) / pageSize) - matched / pageSize;
+  const pagesTo = (tokens: number): number => Math.ceil(tokens / pageSize);
+  const there = pagesTo(held?.allocated ?? matched);
+  const owner = Math.max(0, pagesTo(input + maxNew) - there);
+  const computed = Math.max(1, Math.min(chunk, input - matched));
   const demand: Record<string, number> = { [ownerOf(world).name]: owner };
   for (const band of windowsOf(world)) {
     if (band.window === null) {
@@ -30,11 +34,17 @@ function demandOf(world: World, { input, maxNew, matched, states }: Asked, chunk
     }
     const kept = isSharing === true ? Math.max(band.window, pageSize) : band.window;
     const retained = kept + (hasFloor(world) ? (checkpoint?.interval ?? 0) : 0);
-    const n = retained + Math.max(1, Math.min(chunk, input - matched));
-    demand[band.name] = Math.min(owner, Math.ceil((n - 1) / pageSize) + 1);
+    const peak = pagesTo(retained + computed - 1) + 1;
+    const bound = (held?.windows[band.name] ?? []).filter((isBound) => isBound).length;
+    const own = held === null ? 0 : pagesTo(matched + computed) - there;
+    demand[band.name] = Math.min(owner, Math.max(own, peak - bound));
   }
   const state = stateBandOf(world);
-  if (state !== null) demand[state.name] = Math.max(0, 1 + trackingSlots(world) - states);
+  if (state !== null) {
+    const { main, track } = held?.slots ?? { main: [], track: [] };
+    demand[state.name] =
+      Math.max(0, 1 - main.length) + Math.max(0, trackingSlots(world) - track.length);
+  }
   return demand;
 }
 
@@ -59,7 +69,7 @@ export function askMaxNewTokens(
 ): KvOk["ask.max_new_tokens"] {
   const lengths = Array.from({ length: most + 1 }, (_, maxNew) => maxNew);
   const tokens = largest(lengths, (maxNew) =>
-    fitsEmpty(world, { input, maxNew, matched: 0, states: 0 }, chunk ?? input),
+    fitsEmpty(world, { input, maxNew, matched: 0, held: null }, chunk ?? input),
   );
   return { tokens };
 }
@@ -132,20 +142,18 @@ function judge(
   const open = world.requests.get(entry.req);
   const there = open === undefined ? longest(world, labels).len : open.allocated;
   const found = Math.min(there, Math.max(0, entry.input - 1));
-  const matched = Math.floor(found / pageSize) * pageSize;
-  const states = open === undefined ? 0 : open.slots.main.length + open.slots.track.length;
-  const asked = { input: entry.input, maxNew: entry.max_new, matched, states };
+  const matched = open === undefined ? Math.floor(found / pageSize) * pageSize : found;
+  const asked = { input: entry.input, maxNew: entry.max_new, matched, held: open ?? null };
   const whole = entry.input - matched;
   const trial = structuredClone(pass.world);
-  const path = pathTo(trial, labels, matched);
+  const path = open === undefined ? pathTo(trial, labels, matched) : null;
   if (path !== null) lockPath(trial, path, entry.req, "named");
-  const emptied = structuredClone(trial);
-  evictEverything(emptied);
+  const credits = evictable(trial);
   const isOpen = open !== undefined;
   const lacksRow = !isOpen && world.freeRows.length - pass.rows < 1;
   const fitsNow = (tokens: number): boolean =>
-    fits(emptied, sumOf(pass.taken, demandOf(world, asked, tokens)));
-  const given = cut(matched, whole, chunk ?? whole, grid);
+    fitsAfter(trial, sumOf(pass.taken, demandOf(world, asked, tokens)), credits);
+  const given = cut(matched, whole, chunk ?? whole, grid ?? pageSize);
   const admit = (tokens: number): AdmitVerdict => {
     Object.assign(pass.world, trial);
     pass.taken = sumOf(pass.taken, demandOf(world, asked, tokens));
@@ -155,7 +163,8 @@ function judge(
   };
   if (!lacksRow && fitsRow(world, asked) && fitsNow(given)) return admit(given);
   const sizes = smallerChunks(matched, given, grid ?? pageSize);
-  if (!fitsEmpty(world, asked, sizes[0] ?? given))
+  const anew = { ...asked, matched: 0, held: null };
+  if (!fitsEmpty(world, anew, Math.min(given, grid ?? pageSize)))
     return { verdict: "abort", tokens: 0, reason: "never_fits" };
   if (lacksRow || givesBack(world, pass, entry.req)) return WAIT;
   const smaller = largest(sizes, fitsNow);
@@ -167,10 +176,11 @@ function fitsRow(world: World, { input, maxNew }: Asked): boolean {
   return input + maxNew <= world.config.row_tokens;
 }
 
-// A chunk that is not the prompt's last ends on the grid.
-function cut(matched: number, whole: number, chunk: number, grid: number | null): number {
+// A chunk that is not the prompt's last ends on a multiple of `unit`, unless it ends before the first one.
+function cut(matched: number, whole: number, chunk: number, unit: number): number {
   if (chunk >= whole) return whole;
-  return grid === null ? chunk : Math.floor((matched + chunk) / grid) * grid - matched;
+  const end = Math.floor((matched + chunk) / unit) * unit;
+  return end > matched ? end - matched : chunk;
 }
 
 // Chunks below a length that end on multiples of `unit`, ascending.

@@ -2,14 +2,15 @@
 import type { FreedOk, KvArgs, KvOk, PageLists } from "../base/operations.js";
 import { append, type Lists, pageLists } from "./answers.js";
 import { endRequest } from "./finish.js";
+import { checkReserved } from "./fixed.js";
 import { checkBetween } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { giveHostPages, hostLists, makeHostRoom, takeHostPages } from "./host-pool.js";
-import { dropWorkLocks } from "./locks.js";
+import { dropWorkLocks, lockPath } from "./locks.js";
 import { Faults, invalid } from "./refusal.js";
-import { placeOf, requestNamed } from "./rows.js";
+import { allUnits, placeOf, requestNamed } from "./rows.js";
 import { copiesOn, waitFor } from "./signals.js";
-import { labelsOf, pathTo } from "./tree.js";
+import { isOnDevice, labelsOf, pathTo, slotNames } from "./tree.js";
 import { endHeldTransfers } from "./transfers.js";
 import {
   type Band,
@@ -38,9 +39,12 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   const all: Lists = {};
   for (const { lists } of parts)
     for (const [name, pages] of Object.entries(lists)) append(all, name, ...pages);
-  const hostNodes = parts.map(({ node }) => node.id);
-  const nodes = Object.fromEntries(world.bands.map(({ name }) => [name, [...hostNodes]]));
-  world.locks.push({ holder: copy, kind: "backup", path: "", nodes, hostNodes });
+  lockCopied(
+    world,
+    path,
+    parts.map(({ node }) => node.id),
+    copy,
+  );
   makeHostRoom(world, counts(all));
   const host: Lists = {};
   for (const { node, lists } of parts) {
@@ -50,6 +54,30 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   }
   submit(world, copy, "out", all, { kind: "backup" });
   return { host: hostLists(world, host) };
+}
+
+// Locks the copied nodes, the deepest first; one that a deeper one's lock covers needs none of its own. Parents keep what
+// they have on the host, since a child is about to have a copy.
+function lockCopied(
+  world: World,
+  path: readonly TreeNode[],
+  copied: readonly number[],
+  copy: string,
+): void {
+  const isCovered = (node: TreeNode): boolean =>
+    slotNames(world).every((slot) => {
+      const held = world.locks.some(
+        (lock) =>
+          lock.holder === copy && lock.kind === "backup" && lock.nodes[slot]?.includes(node.id),
+      );
+      return held || !isOnDevice(world, node, slot);
+    });
+  for (let at = path.length - 1; at >= 0; at--) {
+    const node = path[at]!; // inside the path
+    if (!copied.includes(node.id) || isCovered(node)) continue;
+    lockPath(world, path.slice(0, at + 1), copy, "backup");
+    world.locks.at(-1)?.hostNodes.push(...path.slice(0, at + 1).map(({ id }) => id));
+  }
 }
 
 function counts(lists: Lists): Record<string, number> {
@@ -114,7 +142,8 @@ export function hostBackupDone(
     else giveHostPages(world, copy.work.saved.hostPages);
     return {};
   }
-  for (const node of world.tree) {
+  const rootFirst = [...world.tree].sort((left, right) => left.from - right.from);
+  for (const node of rootFirst) {
     const copied = node.copying[name] ?? {};
     if (outcome === "ok") node.host = { ...node.host, ...copied };
     else giveHostPages(world, copied);
@@ -133,6 +162,7 @@ export function retract(
 ): FreedOk & { host?: PageLists } {
   const request = requestNamed(world, req);
   const faults = new Faults();
+  checkReserved(world, request, allUnits(world, structuredClone(request)), faults);
   checkBetween(world, faults);
   if (backup !== undefined && isCopyKnown(world, backup)) faults.add("name_state");
   faults.check();

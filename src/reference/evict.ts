@@ -42,12 +42,38 @@ function evictUnits(world: World, units: Readonly<Record<string, number | "all">
   for (const slot of slotNames(world)) {
     const wanted = units[slot] ?? 0;
     while (wanted === "all" || (evicted.counts[slot] ?? 0) < wanted) {
-      const victim = victimOf(world, slot);
-      if (victim === null) break;
-      evict(world, victim, slot, evicted);
+      const next = nextOf(world, isJoint(world) ? slotNames(world) : [slot]);
+      if (next === null) break;
+      evict(world, next.victim, next.slot, evicted);
     }
   }
   return evicted;
+}
+
+// Whether full and its only window are evicted from one list.
+function isJoint(world: World): boolean {
+  return (
+    world.config.eviction === "joint_lru" &&
+    slotNames(world).length === 2 &&
+    windowsOf(world).length === 1
+  );
+}
+
+interface Next {
+  readonly victim: TreeNode;
+  readonly slot: string;
+}
+
+// The entry that goes first of several slots' entries.
+function nextOf(world: World, slots: readonly string[]): Next | null {
+  const entries = slots.flatMap((slot): Next[] => {
+    const victim = victimOf(world, slot);
+    return victim === null ? [] : [{ victim, slot }];
+  });
+  return (
+    entries.sort((left, right) => compare(left.victim, left.slot, right.victim, right.slot))[0] ??
+    null
+  );
 }
 
 // Takes an entry out and frees it at once.
@@ -74,11 +100,13 @@ function victimOf(world: World, slot: string): TreeNode | null {
 }
 
 function first(candidates: readonly TreeNode[], slot: string): TreeNode | null {
-  const sorted = [...candidates].sort(
-    (left, right) =>
-      (left.used[slot] ?? 0) - (right.used[slot] ?? 0) || right.to - left.to || left.id - right.id,
-  );
-  return sorted[0] ?? null;
+  return [...candidates].sort((left, right) => compare(left, slot, right, slot))[0] ?? null;
+}
+
+// By last use, then the deepest, then the oldest.
+function compare(left: TreeNode, leftSlot: string, right: TreeNode, rightSlot: string): number {
+  const uses = (left.used[leftSlot] ?? 0) - (right.used[rightSlot] ?? 0);
+  return uses || right.to - left.to || left.id - right.id;
 }
 
 function isDeviceLeaf(world: World, node: TreeNode): boolean {
@@ -129,15 +157,17 @@ function evictFor(world: World, demand: Demand): Evicted {
   return evicted;
 }
 
-function nextFor(
-  world: World,
-  demand: Demand,
-): { readonly victim: TreeNode; readonly slot: string } | null {
+function nextFor(world: World, demand: Demand): Next | null {
   const slots = slotNames(world);
   const short = slots.filter((slot) => isShort(world, demand, slot));
-  for (const slot of [...short, ...slots]) {
-    const victim = victimOf(world, slot);
-    if (victim !== null) return { victim, slot };
+  for (const slot of short) {
+    const next = nextOf(world, [slot]);
+    if (next !== null) return next;
+  }
+  if (isJoint(world)) return nextOf(world, slots);
+  for (const slot of slots) {
+    const next = nextOf(world, [slot]);
+    if (next !== null) return next;
   }
   return null;
 }

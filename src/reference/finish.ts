@@ -2,6 +2,7 @@
 import type { FreedOk, KvArgs, KvOk, TreeCounts } from "../base/operations.js";
 import { pageLists } from "./answers.js";
 import { evictEverything } from "./evict.js";
+import { checkReserved } from "./fixed.js";
 import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { giveHostPages } from "./host-pool.js";
@@ -26,6 +27,7 @@ export function finish(
   const end = isTracking ? (request.tracked.at(-1)?.len ?? 0) : len;
   const labels = labelsOf(key ?? []);
   if (isInserted) checkInsert(world, request, labels, end, faults);
+  checkReserved(world, request, allUnits(world, structuredClone(request)), faults);
   checkBetween(world, faults);
   faults.check();
   endHeldTransfers(world, req);

@@ -6,7 +6,7 @@ import { checkNow } from "./forwards.js";
 import { giveBack } from "./pages.js";
 import { invalid } from "./refusal.js";
 import { transfersOn } from "./signals.js";
-import { bandNamed, type FreedUnit, ownerOf, type World } from "./world.js";
+import { bandNamed, type DeferredUnit, type FreedUnit, ownerOf, type World } from "./world.js";
 
 /** What a free lists. @internal */
 export interface Freed {
@@ -31,8 +31,9 @@ function release(world: World, units: readonly FreedUnit[]): Freed {
     const band = bandNamed(world, unit.band);
     const page = unit.page ?? band.bindings.get(unit.id);
     if (page === undefined) throw new Error(`${band.name} has nothing bound to ${unit.id}`);
-    if (transfersOn(world, band, page).length > 0) {
-      world.deferred.push(unit);
+    const transfers = transfersOn(world, band, page);
+    if (transfers.length > 0) {
+      world.deferred.push({ ...unit, transfers });
       append(deferred, band.name, page);
       continue;
     }
@@ -67,15 +68,13 @@ function returnIds(world: World, units: readonly FreedUnit[], freed: Lists, defe
   }
 }
 
-/** Frees what waited for transfers that are over. @internal */
+/** Frees what waited for transfers that are over; a group that is open meanwhile is none of its business. @internal */
 export function releaseDeferred(world: World): Lists {
-  const isBlocked = ({ band: name, id, page }: FreedUnit): boolean => {
-    const band = bandNamed(world, name);
-    return transfersOn(world, band, page ?? band.bindings.get(id) ?? 0).length > 0;
-  };
+  const isBlocked = ({ transfers }: DeferredUnit): boolean =>
+    world.transfers.some(({ name }) => transfers.includes(name));
   const units = world.deferred.filter((unit) => !isBlocked(unit));
   world.deferred = world.deferred.filter(isBlocked);
-  return freeUnits(world, units).freed;
+  return release(world, units).freed;
 }
 
 /** @internal */

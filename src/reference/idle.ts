@@ -20,10 +20,9 @@ export function checkIdle(world: World): KvOk["check.idle"] {
 function heldIds(world: World): Lists {
   const held: Lists = {};
   for (const { band, id } of [...(world.group ?? []), ...world.deferred]) append(held, band, id);
-  for (const { virtual, parts } of world.loads) {
-    append(held, ownerOf(world).name, ...virtual);
-    for (const { band, slots } of parts) append(held, band, ...slots, ...virtual);
-  }
+  const copied = world.copies.flatMap(({ work }) => (work.kind === "load" ? work.load : []));
+  for (const { parts } of [...world.loads, ...copied])
+    for (const { band, units } of parts) append(held, band, ...units.map(({ id }) => id));
   for (const node of world.tree) {
     append(held, ownerOf(world).name, ...(node.ids ?? []));
     for (const { name } of windowsOf(world)) append(held, name, ...(node.ids ?? []));

@@ -5,8 +5,9 @@ import { freedOk, freeUnits } from "./frees.js";
 import { dropOwnLock, lockPath } from "./locks.js";
 import { Faults } from "./refusal.js";
 import { dropWindowPage, requestNamed } from "./rows.js";
-import { labelsOf, pathTo, reachOf, splitAt, touch, walk } from "./tree.js";
+import { isOnDevice, labelsOf, pathTo, reachOf, splitAt, touch, walk } from "./tree.js";
 import {
+  ascending,
   type Band,
   type FreedUnit,
   ownerOf,
@@ -98,26 +99,33 @@ function inOrder(world: World, rehomed: Record<string, number>): Demand {
   );
 }
 
-// Where the row's pages of a window begin or end beyond the protected ones, nodes do so as well.
+// Where the row's pages of a window begin or end beyond the protected ones, nodes without that window do so as well.
 function splitWhereWindowsBegin(world: World, request: Request, path: readonly string[]): void {
   const { page_size: pageSize } = world.config;
-  const reach = reachOf(walk(world, path));
-  for (const at of windowEdges(world, request, path.length)) {
-    if (at * pageSize > request.protected && at * pageSize < reach)
-      splitAt(world, path, at * pageSize);
+  for (const { name } of windowsOf(world)) {
+    for (const page of edgesOf(world, request, name, path.length)) {
+      const at = page * pageSize;
+      const inside = walk(world, path).find(({ node }) => node.from < at && at < node.to)?.node;
+      const isWanted = inside !== undefined && !isOnDevice(world, inside, name);
+      if (isWanted && at > request.protected) splitAt(world, path, at);
+    }
   }
 }
 
-// Page numbers at which the row begins or ceases to have some window's pages.
-function windowEdges(world: World, request: Request, end: number): number[] {
+// Page numbers at which the row begins or ceases to have a window's pages.
+function edgesOf(world: World, request: Request, band: string, end: number): number[] {
   const edges: number[] = [];
   for (let page = 1; page * world.config.page_size < end; page++) {
-    const isEdge = windowsOf(world).some(
-      ({ name }) => brings(world, request, name, page) !== brings(world, request, name, page - 1),
-    );
-    if (isEdge) edges.push(page);
+    if (brings(world, request, band, page) !== brings(world, request, band, page - 1))
+      edges.push(page);
   }
   return edges;
+}
+
+// The same of all windows, ascending.
+function windowEdges(world: World, request: Request, end: number): number[] {
+  const edges = windowsOf(world).flatMap(({ name }) => edgesOf(world, request, name, end));
+  return [...new Set(edges)].sort(ascending);
 }
 
 // Whether the row has a page of a window for the tree: bound, and not below the window's cursor.
@@ -150,10 +158,14 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
 function setAside(world: World, band: Band, id: number): void {
   const page = band.bindings.get(id);
   if (page === undefined) return;
-  const detach = (unit: FreedUnit): FreedUnit =>
-    unit.band === band.name && unit.id === id ? { band: band.name, id: 0, page } : unit;
+  const detach = <U extends FreedUnit>(unit: U): U =>
+    unit.band === band.name && unit.id === id ? { ...unit, id: 0, page } : unit;
   world.group = world.group?.map(detach) ?? null;
   world.deferred = world.deferred.map(detach);
+  const copied = world.copies.flatMap(({ work }) => (work.kind === "load" ? work.load : []));
+  const parts = [...world.loads, ...copied].flatMap((load) => load.parts);
+  for (const part of parts.filter((other) => other.band === band.name))
+    for (const unit of part.units) if (unit.id === id) Object.assign(unit, { id: 0, page });
   band.reserved.push(page);
 }
 

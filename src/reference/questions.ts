@@ -1,16 +1,14 @@
 // Questions: whatever the take itself would say, tried on a deep copy. `chain.relieve` and `chain.flush` stand here too,
 // since they are a take without the hand-out and its opposite.
-import type { Demand, FlushedBand, KvArgs, KvOk, PlanSpans } from "../base/operations.js";
+import type { FlushedBand, KvArgs, KvOk, PlanSpans } from "../base/operations.js";
 import { expand } from "../base/extents.js";
 import { append, type Lists, pageLists, sumOf } from "./answers.js";
-import { evictEverything } from "./evict.js";
+import { evictable, fitsAfter } from "./credit.js";
 import { checkNow } from "./forwards.js";
 import type { Plan } from "./layout.js";
-import { parkIfEmpty } from "./pages.js";
-import { usersOf } from "./signals.js";
 import { flushOpportunistic } from "./rearrange.js";
-import { placesOf, requestNamed } from "./rows.js";
-import { layOut, take } from "./take.js";
+import { requestNamed } from "./rows.js";
+import { layOut } from "./take.js";
 import { fits, tryOut } from "./trial.js";
 import { tokenBandsOf, type World } from "./world.js";
 
@@ -63,33 +61,9 @@ export function askFitsAfterFrees(
   world: World,
   { demand, frees }: KvArgs["ask.fits_after_frees"],
 ): KvOk["ask.fits_after_frees"] {
-  const answer = tryOut(world, (copy): true => {
-    copy.hostNeeds = [];
-    if (frees === "evictable") {
-      copy.group = null;
-      evictEverything(copy);
-    } else credit(copy, frees);
-    take(copy, demand);
-    return true;
-  });
-  return { fits: answer !== null };
-}
-
-function credit(world: World, frees: Demand): void {
-  for (const band of world.bands) {
-    const isUsed = (page: number): boolean => usersOf(world, band, page).length > 0;
-    const bound = [...band.bindings];
-    const ordered = [
-      ...bound.filter(([, page]) => !isUsed(page)),
-      ...bound.filter(([, page]) => isUsed(page)),
-    ];
-    for (const [id, page] of ordered.slice(0, frees[band.name] ?? 0)) {
-      band.bindings.delete(id);
-      band.holes.push(page);
-      if (band.role !== "window") band.freeIds.push(id);
-    }
-    parkIfEmpty(world, band);
-  }
+  const credits = frees === "evictable" ? evictable(world) : frees;
+  const isNothing = Object.values(credits).every((count) => count === 0);
+  return { fits: isNothing ? fits(world, demand) : fitsAfter(world, demand, credits) };
 }
 
 /** @internal */
@@ -105,16 +79,19 @@ export function askTranslate(
   world: World,
   { virtual, req, from, to }: KvArgs["ask.translate"],
 ): KvOk["ask.translate"] {
-  if (req !== undefined) {
-    const request = requestNamed(world, req);
-    const { page_size: pageSize } = world.config;
-    const first = Math.floor((from ?? 0) / pageSize);
-    const end = Math.ceil((to ?? request.allocated) / pageSize);
-    return { pages: pageLists(world, placesOf(world, request, first, end)) };
-  }
   const places: Lists = {};
-  for (const id of expand(virtual ?? [])) {
+  const ids = req === undefined ? expand(virtual ?? []) : rowIds(world, req, from, to);
+  for (const id of ids) {
     for (const band of tokenBandsOf(world)) append(places, band.name, band.bindings.get(id) ?? 0);
   }
   return { pages: pageLists(world, places) };
+}
+
+// Ids of a row's positions. What was freed but waits, for a group's end or a transfer, is bound still.
+function rowIds(world: World, req: string, from?: number, to?: number): number[] {
+  const request = requestNamed(world, req);
+  const { page_size: pageSize } = world.config;
+  const first = Math.floor((from ?? 0) / pageSize);
+  const count = Math.ceil((to ?? request.allocated) / pageSize) - first;
+  return Array.from({ length: Math.max(0, count) }, (_, at) => request.virtual[first + at] ?? 0);
 }

@@ -20,7 +20,8 @@ import { treeEvict } from "./evict.js";
 import { contentsDiscard, finish, stateDonate } from "./finish.js";
 import { hostEvict } from "./host-pool.js";
 import { treeInsert } from "./insert.js";
-import { loadBind, loadCancel, loadDone, loadReserve, loadSubmit, restore } from "./loads.js";
+import { loadCancel, loadDone } from "./load-ends.js";
+import { loadBind, loadReserve, loadSubmit } from "./loads.js";
 import { treeLock, treeUnlock } from "./locks.js";
 import { treeMatch } from "./match.js";
 import { netEnd, netPublish, netReceive, netSend, netStall } from "./transfers.js";
@@ -39,6 +40,7 @@ import {
   chainRelieve,
 } from "./questions.js";
 import { Refusal } from "./refusal.js";
+import { restore } from "./restore.js";
 import { rowAlloc, rowFree } from "./rows.js";
 import { stateAlloc, stateCopy, stateFree } from "./slots.js";
 import { stateOf } from "./state.js";

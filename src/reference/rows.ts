@@ -1,5 +1,4 @@
 // Requests and their rows: opening, closing, and what a row holds.
-import { append, type Lists } from "./answers.js";
 import { Faults, invalid, Refusal } from "./refusal.js";
 import {
   type FreedUnit,
@@ -7,7 +6,6 @@ import {
   PURPOSES,
   type Request,
   stateBandOf,
-  tokenBandsOf,
   windowsOf,
   type World,
 } from "./world.js";
@@ -115,16 +113,6 @@ export function dropWindowPage(request: Request, band: string, page: number): Fr
   return [{ band, id }];
 }
 
-/** The pages of a row's positions a token band; 0 where unbound. @internal */
-export function placesOf(world: World, request: Request, from: number, to: number): Lists {
-  const places: Lists = {};
-  for (const band of tokenBandsOf(world)) {
-    for (let page = from; page < to; page++)
-      append(places, band.name, placeOf(world, request, band, page));
-  }
-  return places;
-}
-
 /** The page of position `page` of a row in a token band; 0 where unbound. @internal */
 export function placeOf(
   world: World,
@@ -139,6 +127,13 @@ export function placeOf(
   const id = request.virtual[page] ?? 0;
   // Under the ids of protected rows the tree's windows come and go.
   const isTrees = page * world.config.page_size < request.protected;
-  const isBound = isTrees || band.role === "owner" || request.windows[band.name]?.[page] === true;
-  return id === 0 || !isBound ? 0 : (band.bindings.get(id) ?? 0);
+  const isRows = band.role === "owner" || request.windows[band.name]?.[page] === true;
+  const isThere = isTrees ? !isAwaited(world, band.name, id) : isRows;
+  return id === 0 || !isThere ? 0 : (band.bindings.get(id) ?? 0);
+}
+
+// Whether a page that is still bound waits to be freed.
+function isAwaited(world: World, band: string, id: number): boolean {
+  const waiting = [...(world.group ?? []), ...world.deferred];
+  return waiting.some((unit) => unit.band === band && unit.id === id);
 }

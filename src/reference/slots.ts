@@ -1,7 +1,8 @@
 // State slots of a request, by purpose.
 import type { FreedOk, KvArgs, KvOk } from "../base/operations.js";
 import { toExtents } from "../base/extents.js";
-import { checkNow } from "./forwards.js";
+import { checkReserved } from "./fixed.js";
+import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { Faults, invalid } from "./refusal.js";
 import { requestNamed } from "./rows.js";
@@ -49,8 +50,11 @@ export function stateFree(world: World, { req, purpose }: KvArgs["state.free"]):
   const band = stateBand(world, req);
   if (request.slots[purpose].length === 0)
     invalid("free_of_unbound_page", { req, band: band.name });
-  checkNow(world);
   const units = request.slots[purpose].map((id) => ({ band: band.name, id }));
+  const faults = new Faults();
+  checkReserved(world, request, units, faults);
+  checkBetween(world, faults);
+  faults.check();
   request.slots[purpose] = [];
   if (purpose === "track") {
     request.ring = 0;

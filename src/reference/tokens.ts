@@ -10,6 +10,7 @@ import type {
 } from "../base/operations.js";
 import { toExtents } from "../base/extents.js";
 import { append, type Lists, pageLists, sumOf } from "./answers.js";
+import { checkReserved } from "./fixed.js";
 import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { Faults } from "./refusal.js";
@@ -206,6 +207,11 @@ function checkFree(
     }
   }
   if (to % pageSize !== 0 && to !== request.allocated) faults.add("free_splits_page", { req });
+  if (!Array.isArray(bands)) {
+    const { name } = ownerOf(world);
+    const units = pages.map((page) => ({ band: name, id: request.virtual[page] ?? 0 }));
+    checkReserved(world, request, units, faults);
+  }
   checkBetween(world, faults);
   faults.check();
 }

@@ -5,7 +5,7 @@ import { checkBetween } from "./forwards.js";
 import { releaseDeferred } from "./frees.js";
 import { Faults, invalid } from "./refusal.js";
 import { placeOf } from "./rows.js";
-import { copiesOn, unretired, waitFor, writesOne } from "./signals.js";
+import { copiesOn, forwardsReading, unretired, waitFor, writesOne } from "./signals.js";
 import { slotOf, takeSlots } from "./slots.js";
 import { checkGrowth, grow, growthOf } from "./tokens.js";
 import {
@@ -210,21 +210,23 @@ function listed(world: World, places: readonly Place[]): PageLists {
   return pageLists(world, lists);
 }
 
-// From now on the peer may touch the pages. What still writes those of a send is waited first; a receive's take has
-// waited all that used its pages.
+// From now on the peer may touch the pages. What still writes those of a send is waited first, and whatever came to use
+// those of a receive since its take, which waited all earlier uses.
 function publish(world: World, transfer: Transfer): void {
   const places = placesNow(world, transfer);
-  if (transfer.direction === "send") {
-    const signals = places.flatMap(({ band, page }) =>
-      copiesOn(world, bandNamed(world, band), page, ["in"]),
-    );
-    const running = unretired(world);
-    const isWritten = running.some((forward) =>
-      places.some(({ band, page }) => writesOne(forward, bandNamed(world, band), [page])),
-    );
-    if (isWritten) signals.push(running.at(-1)!.name); // one of them writes, so there is a last one
-    waitFor(world, signals);
+  const isSend = transfer.direction === "send";
+  const signals: string[] = [];
+  for (const { band: name, page } of places) {
+    const band = bandNamed(world, name);
+    signals.push(...copiesOn(world, band, page, isSend ? ["in"] : ["in", "out"]));
+    if (!isSend) signals.push(...forwardsReading(world, band, page));
   }
+  const running = unretired(world);
+  const isWritten = running.some((forward) =>
+    places.some(({ band, page }) => writesOne(forward, bandNamed(world, band), [page])),
+  );
+  if (isWritten) signals.push(running.at(-1)!.name); // one of them writes, so there is a last one
+  waitFor(world, signals);
   world.fx.push(["net", transfer.name, transfer.direction, listed(world, places)]);
   // From here on its age counts among those that are waited.
   world.transfers = [...world.transfers.filter((other) => other !== transfer), transfer];

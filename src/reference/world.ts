@@ -68,7 +68,7 @@ export type CopyWork =
   | { readonly kind: "backup" } // the nodes name it
   | { readonly kind: "retraction"; readonly saved: SavedRequest }
   | { readonly kind: "load"; readonly load: Load }
-  | { readonly kind: "restore"; readonly saved: SavedRequest };
+  | { readonly kind: "restore"; readonly saved: SavedRequest; readonly load: Load };
 
 /** Host pages a band. @internal */
 export type HostPages = Record<string, number[]>;
@@ -89,10 +89,10 @@ export interface Load {
   readonly name: string;
   readonly path: readonly string[] | null; // labels of a key's path; null: a load of a stated demand
   readonly parts: readonly LoadPart[]; // by band, in token order
-  readonly virtual: readonly number[]; // ids of the full pages
   req: string | null; // whose row took the ids of a demand
   from: number; // tokens, where they stand in it
-  cursors: Record<string, number>; // the row's before it took them, where they changed
+  to: number;
+  cursors: Record<string, { readonly before: number; readonly after: number }>; // of the row, where they changed
   isBound: boolean;
   reservedBands: string[]; // bands whose pages are still fixed
 }
@@ -100,9 +100,14 @@ export interface Load {
 /** One band's part of a load. @internal */
 export interface LoadPart {
   readonly band: string;
-  readonly positions: readonly number[]; // page numbers on the path; a state: the tokens it stands at
-  readonly pages: readonly number[]; // reserved, where they stay until the reservation ends
-  readonly slots: readonly number[]; // ids of states
+  readonly units: LoadUnit[]; // in token order
+}
+
+/** A page or slot that a load holds. @internal */
+export interface LoadUnit {
+  readonly position: number; // page number on the path or in the load; a state: the tokens it stands at
+  id: number; // 0: it has none
+  page: number; // where it lies while it has no id
 }
 
 /** A send or receive that is not over. @internal */
@@ -168,6 +173,11 @@ export interface FreedUnit {
   readonly page?: number; // where it lies, without an id
 }
 
+/** What waits to be freed until none of these transfers uses it. @internal */
+export interface DeferredUnit extends FreedUnit {
+  readonly transfers: readonly string[];
+}
+
 /** One pipeline stage as capacity sees it: empty bands. @internal */
 export interface StageShape {
   readonly arenaBytes: number;
@@ -188,7 +198,7 @@ export interface World {
   marked: number[]; // rows to be reset, hand-out order
   requests: Map<string, Request>;
   group: FreedUnit[] | null; // what waits for the group's end
-  deferred: FreedUnit[]; // frees that wait for a transfer
+  deferred: DeferredUnit[]; // frees that wait for a transfer
   copies: Copy[]; // submission order
   loads: Load[]; // not submitted
   transfers: Transfer[]; // in order of opening

@@ -1,0 +1,41 @@
+// Whether a demand would fit after frees of which only the counts are known: so many pages a band become holes that lie
+// nobody knows where, so no frontier moves for them.
+import type { Demand } from "../base/operations.js";
+import { evictEverything } from "./evict.js";
+import { usersOf } from "./signals.js";
+import { fitsCounted } from "./take.js";
+import { tryOut } from "./trial.js";
+import type { World } from "./world.js";
+
+const ANYWHERE = -1; // stands for a hole whose place is not known
+
+/** What the tree could give back a band. @internal */
+export function evictable(world: World): Demand {
+  const emptied = structuredClone(world);
+  return evictEverything(emptied).counts;
+}
+
+/** Whether the demand fits once so many pages a band are free. @internal */
+export function fitsAfter(world: World, demand: Demand, frees: Demand): boolean {
+  const answer = tryOut(world, (copy) => {
+    credit(copy, frees);
+    return fitsCounted(copy, demand);
+  });
+  return answer === true;
+}
+
+function credit(world: World, frees: Demand): void {
+  for (const band of world.bands) {
+    const isUsed = (page: number): boolean => usersOf(world, band, page).length > 0;
+    const bound = [...band.bindings];
+    const ordered = [
+      ...bound.filter(([, page]) => !isUsed(page)),
+      ...bound.filter(([, page]) => isUsed(page)),
+    ];
+    for (const [id] of ordered.slice(0, frees[band.name] ?? 0)) {
+      band.bindings.delete(id);
+      band.holes.push(ANYWHERE);
+      if (band.role !== "window") band.freeIds.push(id);
+    }
+  }
+}
