@@ -150,7 +150,10 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
   const { page_size: pageSize } = world.config;
   const first = node.from / pageSize;
   node.ids = request.virtual.slice(first, node.to / pageSize);
-  for (const { name } of windowsOf(world)) node.windows[name] = brings(world, request, name, first);
+  for (const { name } of windowsOf(world)) {
+    node.windows[name] = brings(world, request, name, first);
+    if (node.windows[name]) node.used[name] = world.clock;
+  }
   return node.ids.length;
 }
 
@@ -194,6 +197,7 @@ function yieldTo(
         band.bindings.delete(own);
         result.rehomed[band.name] = (result.rehomed[band.name] ?? 0) + 1;
         node.windows[band.name] = true;
+        node.used[band.name] = world.clock;
       } else if (isBound) {
         result.units.push({ band: band.name, id: own });
       }
