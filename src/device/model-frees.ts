@@ -83,10 +83,10 @@ export function retireWindows(
 }
 
 function retireWindow(run: ModelRun, row: ModelRow, band: BandPages, retired: RetiredWindow): void {
-  const end = Math.min(Math.floor(retired.cursor / run.config.page_size), row.pageCount);
+  const end = Math.floor(retired.cursor / run.config.page_size); // perhaps ahead of the row
   const freed = new FreedPages(run);
   const start = Math.max(row.retired[band.index] ?? 0, run.rows.pagesOf(row.protected));
-  for (let index = start; index < end; index++) {
+  for (let index = start; index < Math.min(end, row.pageCount); index++) {
     const id = row.virtual[index]!; // below pageCount
     if (id !== 0) takeId(run, band, id, freed);
   }

@@ -1,5 +1,5 @@
-// `check_lengths`: after a processed forward, protected, cursors, allocated and the row's length are in order. Nothing that a
-// workload does breaks it; each of the four is broken by hand here.
+// `check_lengths`: after a processed forward, protected, cursors, allocated and the row's length are in order. No workload
+// breaks it; each is broken by hand here. What it finds is told at level 1 and fatal at level 2.
 import { describe, expect, test } from "vitest";
 import type { Answer, DirectConfig, KvOperation } from "../../src/base/operations.js";
 import { chainConfig } from "../../src/kv/config.js";
@@ -9,6 +9,7 @@ import { loadState } from "../../src/kv/state-io.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
+import type { Level } from "./trips.js";
 import { granted } from "./trips.js";
 
 const CONFIG: DirectConfig = {
@@ -60,11 +61,21 @@ describe("lengths out of order", () => {
     core.requests.setCursor(core.requests.find("r1")!, 0, tokens);
 
   test.each(PLANTS)("%s", (_, plant, words) => {
-    const core = new KvCore(CONFIG, chainConfig(CONFIG), { layout: false, deep: false });
-    loadState(core, running(CONFIG).state());
-    plant(core);
-    if (words === null) checkLengths(core);
-    else expect(() => checkLengths(core)).toThrow(`request.lengths: r1: ${words}`);
+    const told = [0, 1, 2].map((level) => {
+      const config = chainConfig({ ...CONFIG, invariants: level as Level });
+      const core = new KvCore(CONFIG, config, { layout: false, deep: false });
+      loadState(core, running(CONFIG).state());
+      plant(core);
+      if (level === 2 && words !== null) {
+        expect(() => checkLengths(core)).toThrow(`request.lengths: r1: ${words}`);
+        return null;
+      }
+      checkLengths(core);
+      return core.chain.invariants.takeTold();
+    });
+    const expected = words === null ? null : `broken invariant: request.lengths: r1: ${words}`;
+    expect([told[0], told[2]]).toEqual([null, null]);
+    expect(told[1]?.slice(0, expected?.length) ?? null).toEqual(expected);
   });
 });
 
@@ -76,9 +87,25 @@ test("they are looked at after each processed forward, where the run asks for it
     const loaded = new KVStorage({ ...CONFIG, check_lengths: isAsked }, { digestDepth: null });
     loaded.load(spoiled);
     const process: KvOperation = { op: "forward.process", args: { step: "f1" } };
-    if (isAsked) expect(() => loaded.apply(process)).toThrow("request.lengths: r1");
-    else granted(loaded, process);
+    const { message } = granted(loaded, process);
+    if (isAsked) expect(message).toContain("request.lengths: r1: 36 tokens protected");
+    else expect(message).toBeUndefined();
   }
+});
+
+test("a window retired ahead of its row is told, and the cursor stays", () => {
+  const storage = new KVStorage({ ...CONFIG, check_lengths: true }, { digestDepth: null });
+  for (const operation of [
+    { op: "boot", args: {} },
+    { op: "row.alloc", args: { reqs: ["r1"] } },
+    { op: "tokens.extend", args: { batch: [{ req: "r1", from: 0, to: 14 }] } },
+    { op: "window.retire", args: { req: "r1", len: 34 } },
+    { op: "forward.launch", args: { step: "f1", batch: [], mode: "extend" } },
+    { op: "forward.record", args: { step: "f1", writes: "known" } },
+  ] satisfies KvOperation[])
+    granted(storage, operation);
+  const { message } = granted(storage, { op: "forward.process", args: { step: "f1" } });
+  expect(message).toContain("r1: window_8 retired to 24, 14 tokens allocated"); // 34 - 8, by page
 });
 
 test("seeded workloads keep them in order", () => {
@@ -87,7 +114,8 @@ test("seeded workloads keep them in order", () => {
     for (const pageSize of [1, 3, 16])
       for (let seed = 0; seed < 2; seed++) {
         const workload = seededWorkload({ seed, ops: 200, layout, pageSize });
-        const config = { ...(workload.config as DirectConfig), check_lengths: true };
+        const own = workload.config as DirectConfig;
+        const config = { ...own, check_lengths: true, invariants: 2 as const };
         const storage = new KVStorage(config, { digestDepth: null });
         let answer: Answer | null = null;
         for (let step = workload.next(null); step !== null; step = workload.next(answer)) {

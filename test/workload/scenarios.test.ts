@@ -157,6 +157,7 @@ test("which configurations each scenario runs on", () => {
     ["retention_floor_numbers", null],
     ["retention_keeps_a_page", null],
     ["retention_without_sharing", null],
+    ["retired_ahead_of_its_row", null],
     ["retracted_request_comes_back", null],
     ["reuse_does_not_drift", null],
     ["row_reused_under_a_forward", null],

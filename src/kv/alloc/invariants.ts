@@ -3,7 +3,8 @@
 import { InternalError } from "../../base/errors.js";
 
 /** @internal */
-export type InternalCheck = "band.host_read_before_wait" | "band.geometry_ready";
+export type InternalCheck =
+  "band.host_read_before_wait" | "band.geometry_ready" | "request.lengths";
 
 /** The internal checks of one run. @internal */
 export class Invariants {

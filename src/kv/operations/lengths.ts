@@ -1,14 +1,14 @@
 // The lengths of every open row, checked after each processed forward where the run asks for it (`check_lengths`).
-import { InternalError } from "../../base/errors.js";
 import type { KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 
-/** Throws an `InternalError` naming the first row whose lengths are out of order. @internal */
+/** Tells of rows whose lengths are out of order, or fails, as the run's level says. A caller gets there by retiring a window
+ * at a length that its row does not have. @internal */
 export function checkLengths(core: KvCore): void {
+  const { invariants } = core.chain;
   for (const request of core.requests.open.values()) {
     const wrong = wrongLength(core, request);
-    if (wrong !== null)
-      throw new InternalError(`broken invariant: request.lengths: ${request.name}: ${wrong}`);
+    if (wrong !== null) invariants.check(false, "request.lengths", `${request.name}: ${wrong}`);
   }
 }
 
