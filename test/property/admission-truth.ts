@@ -127,7 +127,7 @@ export function checkPass(
   const { config, state, queue, now, empty } = pass;
   const grid = gridOf(config);
   const openRows = Object.keys(state.rows).length;
-  const isInFlight = hasForwards(state);
+  const isInFlight = isAnythingInFlight(state);
   let taken = [...pass.reserve];
   let freeRows = config.rows - openRows;
   const granted: Granted[] = [];
@@ -180,10 +180,11 @@ export function checkPass(
   return counts;
 }
 
-function hasForwards(state: State): boolean {
+function isAnythingInFlight(state: State): boolean {
   const { unprocessed, open } = state.forwards;
   const { unrecorded } = state.forwards["x_more"] as { readonly unrecorded: readonly object[] };
-  return unprocessed.length > 0 || open !== null || unrecorded.length > 0;
+  const { copies = [] } = state.host as { readonly copies?: readonly object[] };
+  return unprocessed.length > 0 || open !== null || unrecorded.length > 0 || copies.length > 0;
 }
 
 interface Granted {
