@@ -16,6 +16,7 @@ const NAMING_COMMANDS: ReadonlySet<string> = new Set([
   "compare",
   "replay",
   "run",
+  "shrink",
   "serve",
   "doctor",
 ]);

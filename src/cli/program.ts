@@ -21,9 +21,10 @@ Exit codes (as diff: 1 means that something was found):
   0   equal, valid or passed           5   a candidate could not be started
   1   a finding: a divergence, a       6   incomplete: input was skipped,
       failed expectation, a violation      the rest agreed
-  2   wrong flags or arguments         70  a bug in unified-trace
-  3   a file is wrong or unreadable    130, 143  interrupted
-  4   this machine lacks something, or an output cannot be written
+  2   wrong flags or arguments         7   the failure does not repeat (shrink)
+  3   a file is wrong or unreadable    70  a bug in unified-trace
+  4   this machine lacks something,    130, 143  interrupted
+      or an output cannot be written
   When several apply, the first of 130, 143, 2, 70, 1, 5, 3, 4, 6.`;
 
 const HELP_COLUMNS = 100; // the same everywhere, so that help can be quoted
@@ -60,6 +61,12 @@ const COMMANDS: readonly CommandEntry[] = [
     words: "[paths...]",
     summary: "run scenarios against what they expect",
     load: async () => (await import("./commands/run.js")).addRun,
+  },
+  {
+    name: "shrink",
+    words: "<file>",
+    summary: "reduce a divergent or failing run to a minimal scenario",
+    load: async () => (await import("./commands/shrink.js")).addShrink,
   },
   {
     name: "validate",

@@ -27,12 +27,22 @@ export interface RunScenariosOptions extends ToolControl {
   readonly config?: string | null;
 }
 
-/** Why an operation or the end of a scenario is at fault. */
-interface Fault {
+/** Why an operation or the end of a scenario is at fault. @internal */
+export interface Fault {
   readonly verdict: RunVerdict;
   readonly n: number | null;
   readonly op: string | null;
   readonly message: string;
+  /** `expectation`, `law`, `finally`, `drain`, or how the implementation broke. */
+  readonly check: string;
+  readonly component: string | null;
+}
+
+/** Looks on while a scenario runs. @internal */
+export interface ScenarioWatch {
+  /** Whether what operation `n` answers is held against its expectation; default: always. */
+  readonly expects?: (n: number) => boolean;
+  readonly answered?: (n: number, answer: Answer) => void;
 }
 
 /** Runs every scenario on every configuration it names. @public */
@@ -73,27 +83,38 @@ async function runOne(
     const op = scenario.ops[invalid.index]?.operation.op ?? null;
     return fromFault(shown, 0, fault("invalid", invalid.index, op, invalid.message));
   }
+  const found = await scenarioFault(scenario, config, candidate, pulse);
+  return fromFault(shown, pulse.operations - before, found);
+}
+
+/** Runs one scenario on one configuration; null: nothing is at fault. @internal */
+export async function scenarioFault(
+  scenario: Scenario,
+  config: string | null,
+  candidate: Candidate,
+  pulse: Pulse,
+  watch: ScenarioWatch = {},
+): Promise<Fault | null> {
   const workload = scenarioWorkload(scenario, config);
   pulse.run = workload.run;
-  let found: Fault | null;
   try {
     const adapter = await candidate.ready();
-    const run = new ScenarioRun(scenario, workload, adapter, pulse);
+    const run = new ScenarioRun(scenario, workload, adapter, pulse, watch);
     await candidate.open(run.opening);
-    found = (await run.operations()) ?? (await run.atEnd());
-    if (run.isBroken) await candidate.dispose();
-    else {
-      const { failure } = await candidate.close();
-      found ??= failure === null ? null : broken(run.last, failure);
+    const found = (await run.operations()) ?? (await run.atEnd());
+    if (run.isBroken) {
+      await candidate.dispose();
+      return found;
     }
+    const { failure } = await candidate.close();
+    return found ?? (failure === null ? null : broken(run.last, failure));
   } catch (thrown) {
     pulse.throwIfInterrupted();
     if (!(thrown instanceof CandidateError)) throw thrown;
     // It lacks an operation or refuses the configuration: nothing is proved, nothing is wrong.
     await candidate.dispose();
-    found = fault("incomplete", null, null, thrown.message);
+    return fault("incomplete", null, null, thrown.message);
   }
-  return fromFault(shown, pulse.operations - before, found);
 }
 
 /** One scenario on one configuration. */
@@ -102,13 +123,21 @@ class ScenarioRun {
   readonly #workload: ScenarioWorkload;
   readonly #adapter: Adapter;
   readonly #pulse: Pulse;
+  readonly #watch: ScenarioWatch;
   readonly #laws = new LawChecker();
   #boot: State | null = null;
   #isDraining = false;
   isBroken = false;
   last: { readonly n: number; readonly op: string } = { n: 0, op: "boot" };
 
-  constructor(scenario: Scenario, workload: ScenarioWorkload, adapter: Adapter, pulse: Pulse) {
+  constructor(
+    scenario: Scenario,
+    workload: ScenarioWorkload,
+    adapter: Adapter,
+    pulse: Pulse,
+    watch: ScenarioWatch,
+  ) {
+    this.#watch = watch;
     this.#scenario = scenario;
     this.#workload = workload;
     this.#adapter = adapter;
@@ -144,6 +173,7 @@ class ScenarioRun {
         this.isBroken = true;
         return broken(this.last, failure ?? { kind: "protocol", message: "gave no answer" });
       }
+      this.#watch.answered?.(n, answer);
       const wrong = await this.#judge(n, operation, answer);
       if (wrong !== null) return wrong;
       if (n === 0) this.#boot = await this.#adapter.state();
@@ -164,6 +194,7 @@ class ScenarioRun {
       this.last.n,
       null,
       `the drain did not end in the boot state: ${text(mismatch)}`,
+      { check: "drain", mismatch },
     );
   }
 
@@ -172,16 +203,19 @@ class ScenarioRun {
     if (answer.err?.code === "unsupported") {
       return fault("incomplete", n, op, `the implementation does not answer ${op}`);
     }
-    const expectation = this.#workload.expectation(n);
+    const isExpected = this.#watch.expects?.(n) ?? true;
+    const expectation = isExpected ? this.#workload.expectation(n) : null;
     const needsState = expectation?.state !== undefined;
     const state = needsState ? await this.#adapter.state() : null;
     if (needsState && state === null) {
       return fault("incomplete", n, op, "a state is expected, but the implementation gives none");
     }
-    const mismatch = matchExpectation(expectation, answer, state);
-    if (mismatch !== null) return fault("failed", n, op, text(mismatch));
+    const mismatch = isExpected ? matchExpectation(expectation, answer, state) : null;
+    if (mismatch !== null) {
+      return fault("failed", n, op, text(mismatch), { check: "expectation", mismatch });
+    }
     const law = this.#laws.check(operation, answer);
-    return law === null ? null : fault("failed", n, op, law.message);
+    return law === null ? null : fault("failed", n, op, law.message, { check: "law" });
   }
 
   // `quiescent` and `ledger` hold as the operations left it, before the drain.
@@ -193,7 +227,8 @@ class ScenarioRun {
     if (state === null) {
       const open = this.#workload.unsettled();
       if (quiescent === true && open.length > 0) {
-        return fault("failed", n, null, `at the end: still open: ${open.join(", ")}`);
+        const message = `at the end: still open: ${open.join(", ")}`;
+        return fault("failed", n, null, message, { check: "finally" });
       }
       if (ledger === undefined) return null;
       return fault(
@@ -205,7 +240,8 @@ class ScenarioRun {
     }
     const mismatch = checkFinally(this.#scenario, state);
     if (mismatch === null) return null;
-    return fault("failed", n, null, `at the end: ${text(mismatch)}`);
+    const message = `at the end: ${text(mismatch)}`;
+    return fault("failed", n, null, message, { check: "finally", mismatch });
   }
 }
 
@@ -217,12 +253,20 @@ function shown(value: unknown): string {
   return value === undefined ? "nothing" : JSON.stringify(value);
 }
 
-function fault(verdict: RunVerdict, n: number | null, op: string | null, message: string): Fault {
-  return { verdict, n, op, message };
+function fault(
+  verdict: RunVerdict,
+  n: number | null,
+  op: string | null,
+  message: string,
+  more: { readonly check?: string; readonly mismatch?: Mismatch } = {},
+): Fault {
+  const component = /^\/state\/([^/]+)/.exec(more.mismatch?.path ?? "")?.[1] ?? null;
+  return { verdict, n, op, message, check: more.check ?? verdict, component };
 }
 
 function broken(last: { readonly n: number; readonly op: string }, failure: AdapterFailure): Fault {
-  return fault("failed", last.n, last.op, `${failure.kind}: ${failure.message}`);
+  const message = `${failure.kind}: ${failure.message}`;
+  return fault("failed", last.n, last.op, message, { check: failure.kind });
 }
 
 function fromFault(

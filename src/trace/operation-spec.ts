@@ -24,6 +24,8 @@ export interface OperationSpec<K extends OperationName = OperationName> {
   readonly effects: readonly EffectKind[]; // those its `fx` may hold
   readonly isQuestion: boolean; // changes nothing; has no effects and no digest
   readonly isTake: boolean; // hands out pages, slots or ids; its `ok` has `step`
+  /** Half of a pair without a name of its own: the end belongs to the last opening with equal arguments. */
+  readonly bracket: "opens" | "closes" | null;
 }
 
 /** Entries by name. @public */
@@ -38,6 +40,7 @@ interface Parts<A extends AnySpec, O extends AnySpec> {
   readonly ok: O;
   readonly refusals?: readonly RefusalCode[];
   readonly effects?: readonly EffectKind[];
+  readonly bracket?: "opens" | "closes";
 }
 
 /** Effects of every operation that may settle, flush or relocate before it hands out. */
@@ -101,6 +104,7 @@ function entry<K extends OperationName>(
     effects: parts.effects ?? [],
     isQuestion,
     isTake,
+    bracket: parts.bracket ?? null,
   };
 }
 

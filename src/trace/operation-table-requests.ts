@@ -158,11 +158,13 @@ export const REQUEST_OPERATIONS: OperationGroup<
     doc: "Opens a group: what is freed inside goes back together at its end.",
     args: EMPTY,
     ok: EMPTY,
+    bracket: "opens",
   }),
   "group.end": operation("group.end", {
     doc: "Closes the group and frees what waited in it, in call order.",
     args: EMPTY,
     ok: FREED,
+    bracket: "closes",
   }),
   "window.retire": operation("window.retire", {
     doc: "Frees the window pages that `len` computed tokens have left behind.",

@@ -24,11 +24,13 @@ export const TREE_OPERATIONS: OperationGroup<
     doc: "Locks the path of a node for a holder.",
     args: LOCK,
     ok: EMPTY,
+    bracket: "opens",
   }),
   "tree.unlock": operation("tree.unlock", {
     doc: "Undoes one lock of a holder.",
     args: LOCK,
     ok: EMPTY,
+    bracket: "closes",
   }),
   "tree.evict": operation("tree.evict", {
     doc: "Evicts by last use until a demand fits, or so many units a slot.",

@@ -4,11 +4,12 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { byCodeUnit } from "../base/canonical-json.js";
 import { InputError } from "../base/errors.js";
-import type { KvOperation, RunConfig } from "../base/operations.js";
+import type { KvOperation, OperationName, RunConfig } from "../base/operations.js";
 import { unreadable } from "../trace/reader-input.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
 import { suggestion } from "../trace/messages.js";
 import { findOperation, operationNames } from "../trace/operation-table.js";
+import { FOUND } from "../trace/scenario-spec.js";
 import type { OperationSpec } from "../trace/operation-spec.js";
 import { runWords } from "../trace/run-words.js";
 import type { RunWords } from "../trace/run-words.js";
@@ -37,6 +38,19 @@ export interface Scenario {
   readonly finally: ScenarioEnd;
   /** Why the scenario is *invalid* (a name nothing opens), null where it is not; `index` into `ops`. */
   readonly invalid: { readonly index: number; readonly message: string } | null;
+  readonly found: FoundFailure | null; // of a shrunk case
+}
+/** The failure that a shrunk case shows. @public */
+export interface FoundFailure {
+  readonly by: string; // what judges it: `divergence`, `scenario`, `stress`
+  readonly check: string;
+  readonly op: OperationName;
+  readonly component?: string | null;
+  readonly n: number; // operation, boot is 0
+  readonly message: string;
+  readonly base?: string; // the implementation that answers right
+  readonly candidate?: string;
+  readonly settings?: Readonly<Record<string, unknown>>; // further ones of the judge
 }
 /** What holds after the operations. @public */
 export interface ScenarioEnd {
@@ -45,7 +59,7 @@ export interface ScenarioEnd {
   readonly drain?: boolean; // true: end and free everything, find the boot state
 }
 
-const KEYS = ["name", "story", "tags", "config", "configs", "ops", "finally"] as const;
+const KEYS = ["name", "story", "tags", "config", "configs", "ops", "finally", "found"] as const;
 
 /**
  * Files and folders (their `*.json` but `configs.json`, in name order). Named configurations are those of the
@@ -120,7 +134,9 @@ function loadScenario(
   const configs = readConfigs(value, fail, () => libraryFor(file, libraries));
   const ops = readOperations(value["ops"], configs, fail);
   const end = readEnd(value["finally"], fail);
-  return { file, name, story, tags, configs, ops, finally: end, invalid: firstUnopenedName(ops) };
+  const found = readFound(value["found"], fail);
+  const invalid = firstUnopenedName(ops);
+  return { file, name, story, tags, configs, ops, finally: end, invalid, found };
 }
 
 type Fail = (pointer: string, message: string) => never;
@@ -269,4 +285,11 @@ function readEnd(value: unknown, fail: Fail): ScenarioEnd {
     fail("/finally/ledger", 'ledger can only be "empty"');
   // the three keys were checked
   return value;
+}
+
+function readFound(value: unknown, fail: Fail): FoundFailure | null {
+  if (value === undefined) return null;
+  const problem = inspect(FOUND, value, inspectContext(), "/found");
+  if (problem !== null) fail(problem.path, problem.message);
+  return value as FoundFailure; // just checked against its spec
 }

@@ -9,7 +9,7 @@ import type { Expectation, Mismatch } from "./scenario-match.js";
 import type { RunSource, Workload, WorkloadStep } from "./workload.js";
 
 export { differenceFromBoot } from "./scenario-drain.js";
-export type { Scenario, ScenarioEnd, ScenarioOperation } from "./scenario-file.js";
+export type { FoundFailure, Scenario, ScenarioEnd, ScenarioOperation } from "./scenario-file.js";
 export { loadScenarios } from "./scenario-file.js";
 export type { Expectation, Mismatch } from "./scenario-match.js";
 export { matchExpectation } from "./scenario-match.js";

@@ -1,0 +1,101 @@
+// The text of `shrink`: the failure, how small it got, where it is, what stands beside it.
+import type { Signature } from "../tools/findings.js";
+import type { ShrinkReport, WrittenCase } from "../tools/shrink/shrink-to-file.js";
+import type { ShrinkResult } from "../tools/shrink/shrink.js";
+import type { Palette } from "./palette.js";
+import { counted, grouped, shortened, visible } from "./words.js";
+
+const MESSAGE_MAX = 400;
+
+/** @public */
+export function shrinkText(report: ShrinkReport, palette: Palette, command: string | null): string {
+  const { result, written } = report;
+  if (result.kind === "not repeated") return notRepeatedText(report, palette);
+  const { best, stopped, from } = result;
+  const { finding } = best;
+  const lines = [
+    `${visible(report.name)}: ${signatureText(finding.signature)}`,
+    `  ${shortened(visible(finding.message), MESSAGE_MAX)}`,
+    ...best.case.ops.map(
+      ({ op, args }, n) =>
+        `  ${String(n).padStart(3)}  ${op}  ${palette.dim(shortened(visible(JSON.stringify(args)), MESSAGE_MAX))}`,
+    ),
+  ];
+  if (result.isResumed) lines.push("went on from the case that an earlier shrink had left");
+  if (report.note !== null) lines.push(palette.warn(`note: ${visible(report.note)}`));
+  if (report.isAlone === false) {
+    lines.push(palette.bad("the case does not fail in the same way when it is run alone"));
+  }
+  if (report.isShownByRun === false) {
+    lines.push(palette.warn("run does not show it: no expectation tells the two answers apart"));
+  }
+  for (const other of report.others) lines.push(`also found: ${otherText(other)}`);
+  if (command !== null) lines.push(`replay it with: ${visible(command)}`);
+  const where =
+    written === null
+      ? "; the folder keeps smaller cases of this failure"
+      : ` in ${visible(written.file)}`;
+  const size = `${grouped(from)} operations came down to ${grouped(best.case.ops.length)}`;
+  const end =
+    stopped === null
+      ? palette.good(`shrunk: ${size}${where}, nothing can go`)
+      : palette.warn(`stopped (${stopped}): ${size}${where}; the same command goes on from there`);
+  return [...lines, `${end}; ${counted(result.tried, "candidate")} tried`].join("\n");
+}
+
+function notRepeatedText({ name, result }: ShrinkReport, palette: Palette): string {
+  return palette.bad(`not repeated: ${visible(name)}: ${notRepeated(result)}`);
+}
+
+function notRepeated(result: ShrinkResult): string {
+  if (result.kind !== "not repeated") return "";
+  const wanted = result.wanted === null ? "" : `, expected ${signatureText(result.wanted)}`;
+  const shown = result.judgements.map((judgement) => {
+    if (judgement.kind === "fails") return signatureText(judgement.finding.signature);
+    if (judgement.kind === "passes") return "no failure";
+    return `a case that means nothing at operation ${String(judgement.n)}`;
+  });
+  return `${counted(shown.length, "run")} showed ${shown.join(", then ")}${wanted}`;
+}
+
+/** `result of tokens.extend in full`. */
+function signatureText({ check, op, component }: Signature): string {
+  return visible(`${check} of ${op}${component === null ? "" : ` in ${component}`}`);
+}
+
+function otherText({ file, operations, finding }: WrittenCase): string {
+  return `${signatureText(finding.signature)}, ${counted(operations, "operation")} in ${visible(file)}`;
+}
+
+/** The document of `shrink`. @public */
+export function shrinkJson(report: ShrinkReport): unknown {
+  const { result, written } = report;
+  const common = { command: "shrink", run: report.name, by: report.by, note: report.note };
+  if (result.kind === "not repeated") {
+    return {
+      ...common,
+      verdict: "not repeated",
+      wanted: result.wanted,
+      judgements: result.judgements,
+      operations: 0,
+    };
+  }
+  const { best, stopped } = result;
+  return {
+    ...common,
+    verdict: stopped === null ? "shrunk" : "stopped",
+    stopped,
+    signature: best.finding.signature,
+    finding: best.finding,
+    out: written?.file ?? null,
+    from: result.from,
+    resumed: result.isResumed,
+    alone: report.isAlone,
+    shown_by_run: report.isShownByRun,
+    tried: result.tried,
+    passes: result.passes,
+    others: report.others,
+    case: best.case,
+    operations: best.case.ops.length,
+  };
+}

@@ -1,0 +1,188 @@
+// From what the user names to a case and its judge: a run of a trace, a scenario, a case that was shrunk before.
+import { CandidateError, InputError, UsageError } from "../../base/errors.js";
+import type { DigestDepth, DirectConfig, KvOperation, RunConfig } from "../../base/operations.js";
+import { KVStorage } from "../../kv/storage.js";
+import type { RunLine } from "../../trace/lines.js";
+import { openTrace } from "../../trace/reader.js";
+import type { ReaderOptions } from "../../trace/reader.js";
+import type { Scenario } from "../../workload/scenario.js";
+import type { StartAdapter } from "../candidate.js";
+import { noSuchRun } from "../compare-results.js";
+import type { Signature } from "../findings.js";
+import { caseOfScenario, signatureOf } from "./case-file.js";
+import type { ShrinkCase } from "./case.js";
+import { DivergenceJudge } from "./judge-divergence.js";
+import { ScenarioJudge } from "./judge-scenario.js";
+import type { RunningJudge } from "./judge.js";
+import type { ShrinkOptions } from "./shrink.js";
+
+/** Something to shrink. @public */
+export interface ShrinkInput extends Pick<ShrinkOptions, "case" | "target"> {
+  readonly name: string; // of the run or scenario
+  readonly by: "divergence" | "scenario";
+  readonly running: RunningJudge;
+  readonly signature: Signature | null; // the failure it is said to show
+  readonly note: string | null; // what limits the result
+}
+
+/** The two implementations. @public */
+export interface ShrinkSides {
+  readonly base: StartAdapter;
+  readonly candidate: StartAdapter;
+  readonly isSame: boolean; // both are named with the same words, so that they cannot differ
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The first run of a trace that fails, or the run that is named. Null where none does. Throws `InputError` for a trace
+ * that holds nothing to shrink, `UsageError` for an unknown run. @public
+ */
+export async function traceInput(
+  trace: string,
+  run: string | null,
+  sides: ShrinkSides,
+  reader: ReaderOptions,
+): Promise<ShrinkInput | null> {
+  for await (const one of runsOf(trace, run, reader)) {
+    sides.signal?.throwIfAborted();
+    const running = divergenceJudge(sides, one.depth);
+    const { kind } = await running.judge(one.case);
+    const input = { name: one.run, by: "divergence", running, case: one.case } as const;
+    // a run that is named is shrunk or said not to fail; of all runs the first that fails is taken
+    if (kind === "fails" || run !== null) return { ...input, signature: null, note: one.note };
+    await running.dispose();
+  }
+  return null;
+}
+
+/**
+ * A scenario on one of its configurations: the first on which it fails. A case that was shrunk before is judged as it
+ * was then. Null where nothing fails. @public
+ */
+export async function scenarioInput(
+  scenario: Scenario,
+  sides: ShrinkSides,
+  config: string | null,
+): Promise<ShrinkInput | null> {
+  const { name, file, invalid } = scenario;
+  if (invalid !== null) {
+    throw new InputError("scenario", `operation ${invalid.index}: ${invalid.message}`, { file });
+  }
+  const { found } = scenario;
+  if (found?.by === "divergence") {
+    const value = caseOfScenario(scenario);
+    if (value === null) throw new InputError("scenario", "a case has one configuration", { file });
+    const running = divergenceJudge(sides, "layout");
+    const signature = signatureOf(found);
+    return { name, by: "divergence", running, case: value, signature, note: null };
+  }
+  for (const [label, form] of scenario.configs) {
+    if (config !== null && label !== config) continue;
+    const direct = directForm(form, file);
+    const running = new ScenarioJudge({
+      scenario: { ...scenario, configs: [[null, direct]] },
+      config: direct,
+      candidate: sides.candidate,
+      base: sides.isSame ? null : sides.base,
+      control: sides.signal === undefined ? {} : { signal: sides.signal },
+    });
+    const begun = await running.begin();
+    if (begun === null) {
+      await running.dispose();
+      continue;
+    }
+    const signature = found === null ? null : signatureOf(found);
+    const note = running.hasOracle || begun.target === "free" ? null : WITHOUT_ORACLE;
+    const shown = label === null ? name : `${name} on ${label}`;
+    return { name: shown, by: "scenario", running, signature, note, ...begun };
+  }
+  return null;
+}
+
+const WITHOUT_ORACLE =
+  "no second implementation meets the failing expectation, so nothing tells whether it is still right in the shortened case";
+
+function divergenceJudge(sides: ShrinkSides, digestDepth: DigestDepth): DivergenceJudge {
+  const { base, candidate, signal } = sides;
+  if (sides.isSame) {
+    throw new UsageError(
+      "the candidate is compared with itself: --candidate or --impl names another implementation",
+    );
+  }
+  const options = { base, candidate, digestDepth };
+  return new DivergenceJudge(signal === undefined ? options : { ...options, signal });
+}
+
+interface RunCase {
+  readonly run: string;
+  readonly case: ShrinkCase;
+  readonly depth: DigestDepth;
+  readonly note: string | null;
+}
+
+/** The runs of a trace, one at a time in memory. */
+async function* runsOf(
+  trace: string,
+  wanted: string | null,
+  options: ReaderOptions,
+): AsyncIterable<RunCase> {
+  const reader = await openTrace(trace, options);
+  const names: string[] = [];
+  let line: RunLine | null = null;
+  let ops: KvOperation[] = [];
+  try {
+    for (;;) {
+      const { lines } = await reader.readBatch();
+      if (lines.length === 0) break;
+      for (const next of lines) {
+        if (next.kind === "run") {
+          names.push(next.run);
+          line = wanted === null || next.run === wanted ? next : null;
+          ops = [];
+        } else if (next.kind === "op" && line !== null) {
+          ops.push({ op: next.op, args: next.args } as KvOperation); // they stood on one line
+        } else if (next.kind === "end" && line !== null) {
+          yield runCase(line, ops, trace);
+          if (wanted !== null) return;
+          line = null;
+        }
+      }
+    }
+    // the last run of a truncated trace, where that is accepted
+    if (line !== null) yield runCase(line, ops, trace);
+    else if (wanted !== null) throw noSuchRun(wanted, trace, names);
+    else if (names.length === 0) {
+      throw new InputError("trace_structure", "holds no runs", { file: trace });
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+function runCase(line: RunLine, ops: readonly KvOperation[], file: string): RunCase {
+  const { run, domain, config, derived, starts_at: startsAt } = line;
+  const refuse = (why: string): never => {
+    throw new InputError("trace_structure", `run ${run} cannot be shrunk: ${why}`, { file });
+  };
+  if (domain !== "kv") refuse(`its domain is ${domain}`);
+  if ((startsAt ?? 0) > 0) refuse("it begins inside another, with a state");
+  const isModel = "model" in config;
+  return {
+    run,
+    case: { config: derived ?? directForm(config, file), ops },
+    depth: line.digest_depth ?? "layout",
+    note: isModel ? "the model form of the configuration gave way to its direct form" : null,
+  };
+}
+
+/** A configuration in its direct form, which is what is shrunk. */
+function directForm(config: RunConfig, file: string): DirectConfig {
+  if (!("model" in config)) return config;
+  try {
+    const { direct } = new KVStorage(config, { digestDepth: null });
+    if (direct !== null) return direct;
+  } catch (thrown) {
+    if (!(thrown instanceof InputError) && !(thrown instanceof CandidateError)) throw thrown;
+  }
+  throw new InputError("config", "the model form of its configuration is refused", { file });
+}
