@@ -148,7 +148,8 @@ function shorten(run: ModelRun, loaded: LoadedRow, last: number): void {
   for (const { index, isWindow } of run.arena.bands) {
     if (!isWindow) continue;
     const [before, now] = [cursors[index] ?? 0, row.retired[index] ?? 0];
-    if (now === (setCursors[index] ?? 0)) row.retired[index] = before;
+    if (now === (setCursors[index] ?? 0))
+      row.retired[index] = Math.max(before, Math.ceil(row.protected / size));
     else if (now * size > left) row.retired[index] = Math.max(left / size, before);
   }
   if (isTail) row.shorten(left, run.rows.pagesOf(left));

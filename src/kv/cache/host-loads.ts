@@ -262,7 +262,7 @@ export function freeOwnId(core: KvCore, id: number): void {
 }
 
 /** Shortens a row whose last page went with its load to what it had before, but not below what the tree owns. A cursor
- * that the load set goes back as well. */
+ * that the load set goes back as well, but never into the tree's part. */
 function shorten(core: KvCore, row: LoadedRow, last: number): void {
   const { request } = row;
   const { requests } = core;
@@ -272,7 +272,8 @@ function shorten(core: KvCore, row: LoadedRow, last: number): void {
   for (const { index } of core.windowBands) {
     const before = row.cursors[index]!;
     const now = request.cursors[index]!;
-    if (now === row.setCursors[index]) requests.setCursor(request, index, before);
+    if (now === row.setCursors[index])
+      requests.setCursor(request, index, Math.max(before, request.protected));
     else if (now > left) requests.setCursor(request, index, Math.max(left, before));
   }
   if (!isTail) return;
