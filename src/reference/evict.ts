@@ -165,11 +165,7 @@ function nextFor(world: World, demand: Demand): Next | null {
     if (next !== null) return next;
   }
   if (isJoint(world)) return nextOf(world, slots);
-  for (const slot of slots) {
-    const next = nextOf(world, [slot]);
-    if (next !== null) return next;
-  }
-  return null;
+  return nextOf(world, slots.slice(0, 1)) ?? nextOf(world, slots.slice(1));
 }
 
 /** Evicts all that nobody locks. @internal */

@@ -6,7 +6,7 @@ import { giveHostPages } from "./host-pool.js";
 import { loadedIds } from "./loads.js";
 import { dropWorkLocks } from "./locks.js";
 import { Faults, invalid } from "./refusal.js";
-import { dropPage } from "./rows.js";
+import { dropPage, shorten } from "./rows.js";
 import { walk } from "./tree.js";
 import {
   bandNamed,
@@ -115,11 +115,11 @@ function leaveRow(world: World, load: Load, request: Request): FreedUnit[] {
       units.push(...dropPage(world, request, page));
   }
   if (request.allocated === load.to) {
-    request.allocated = Math.max(load.from, request.protected);
-    request.virtual.length = Math.ceil(request.allocated / pageSize);
+    shorten(world, request, Math.max(load.from, request.protected));
   }
   for (const [name, { before, after }] of Object.entries(load.cursors)) {
-    if (request.cursors[name] === after) request.cursors[name] = before;
+    if (request.cursors[name] === after)
+      request.cursors[name] = Math.max(before, request.protected);
   }
   for (const part of load.parts) {
     if (bandNamed(world, part.band).role !== "state") continue;

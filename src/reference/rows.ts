@@ -93,6 +93,15 @@ export function allUnits(world: World, request: Request): FreedUnit[] {
   return units;
 }
 
+/** Makes a row end earlier, at `len` tokens; states that were tracked beyond are no longer its own. @internal */
+export function shorten(world: World, request: Request, len: number): void {
+  request.allocated = len;
+  request.virtual.length = Math.ceil(len / world.config.page_size);
+  request.tracked = request.tracked.filter((entry) => entry.len <= len);
+  for (const [name, cursor] of Object.entries(request.cursors))
+    request.cursors[name] = Math.min(cursor, request.virtual.length * world.config.page_size);
+}
+
 /** Takes page `page` of the row out of it, in every band that it is bound in; the units to free. @internal */
 export function dropPage(world: World, request: Request, page: number): FreedUnit[] {
   const id = request.virtual[page] ?? 0;

@@ -14,7 +14,7 @@ import { checkReserved } from "./fixed.js";
 import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { Faults } from "./refusal.js";
-import { dropPage, dropWindowPage, hasFloor, requestNamed } from "./rows.js";
+import { dropPage, dropWindowPage, hasFloor, requestNamed, shorten } from "./rows.js";
 import { take } from "./take.js";
 import {
   type FreedUnit,
@@ -174,12 +174,8 @@ export function tokensFree(world: World, args: KvArgs["tokens.free"]): ReturnTyp
     for (const page of pages)
       for (const band of bands) units.push(...dropWindowPage(request, band, page));
   }
-  if (bands === "all" && to >= request.allocated && from < request.allocated) {
-    request.allocated = from;
-    request.virtual.length = Math.ceil(from / pageSize);
-    for (const [name, cursor] of Object.entries(request.cursors))
-      request.cursors[name] = Math.min(cursor, request.virtual.length * pageSize);
-  }
+  if (bands === "all" && to >= request.allocated && from < request.allocated)
+    shorten(world, request, from);
   return freedOk(world, freeUnits(world, units));
 }
 
