@@ -10,7 +10,7 @@ import { dropWorkLocks, lockPath } from "./locks.js";
 import { Faults, invalid } from "./refusal.js";
 import { allUnits, placeOf, requestNamed } from "./rows.js";
 import { copiesOn, waitFor } from "./signals.js";
-import { isOnDevice, labelsOf, pathTo, slotNames } from "./tree.js";
+import { labelsOf, pathTo, slotNames } from "./tree.js";
 import { endHeldTransfers } from "./transfers.js";
 import {
   type Band,
@@ -70,7 +70,8 @@ function lockCopied(
         (lock) =>
           lock.holder === copy && lock.kind === "backup" && lock.nodes[slot]?.includes(node.id),
       );
-      return held || !isOnDevice(world, node, slot);
+      const isState = bandNamed(world, slot).role === "state";
+      return held || (isState && node.state === null);
     });
   for (let at = path.length - 1; at >= 0; at--) {
     const node = path[at]!; // inside the path

@@ -24,8 +24,9 @@ export function finish(
   const faults = new Faults();
   const slot = slotToGive(world, request);
   const isTracking = tracksStates(world);
-  const end = isTracking ? (request.tracked.at(-1)?.len ?? 0) : len;
   const labels = labelsOf(key ?? []);
+  const tracked = request.tracked.at(-1)?.len ?? 0;
+  const end = !isTracking ? len : tracked > labels.length ? 0 : tracked; // nothing where the key names no such node
   if (isInserted) checkInsert(world, request, labels, end, faults);
   checkReserved(world, request, allUnits(world, structuredClone(request)), faults);
   checkBetween(world, faults);

@@ -55,7 +55,8 @@ export function checkInsert(
   }
   const end = Math.floor(Math.min(len, labels.length) / pageSize) * pageSize;
   const isOnPath = request.labels.slice(0, end).every((label, at) => label === labels[at]);
-  if (!isOnPath) faults.add("no_node_at_len", { req });
+  const isNamed = Math.floor(len / pageSize) * pageSize <= labels.length;
+  if (!isOnPath || !isNamed) faults.add("no_node_at_len", { req });
 }
 
 /** Inserts the row's first whole pages up to `len`, which was checked. @internal */

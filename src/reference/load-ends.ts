@@ -109,18 +109,18 @@ function unitsToFree(world: World, load: Load): FreedUnit[] {
 function leaveRow(world: World, load: Load, request: Request): FreedUnit[] {
   const { page_size: pageSize } = world.config;
   const units: FreedUnit[] = [];
-  for (const id of loadedIds(world, load)) {
+  const ids = loadedIds(world, load);
+  const isTail = request.allocated === load.to && request.virtual.at(-1) === ids.at(-1);
+  for (const id of ids) {
     const page = request.virtual.indexOf(id);
     if (page >= 0 && page * pageSize >= request.protected)
       units.push(...dropPage(world, request, page));
-  }
-  if (request.allocated === load.to) {
-    shorten(world, request, Math.max(load.from, request.protected));
   }
   for (const [name, { before, after }] of Object.entries(load.cursors)) {
     if (request.cursors[name] === after)
       request.cursors[name] = Math.max(before, request.protected);
   }
+  if (isTail) shorten(world, request, Math.max(load.from, request.protected));
   for (const part of load.parts) {
     if (bandNamed(world, part.band).role !== "state") continue;
     for (const { id } of part.units) {
