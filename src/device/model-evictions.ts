@@ -99,7 +99,10 @@ export function evict(run: ModelRun, ok: FreedOk): void {
 /** Follows `contents.discard`: nothing may stay. @internal */
 export function discard(run: ModelRun, ok: FreedOk): void {
   evict(run, ok);
-  if (run.group !== null) return;
+  if (run.group !== null) {
+    run.releaseHost(); // at once; what the tree had on the device shows at the group's end
+    return;
+  }
   for (const id of run.tree.heldPages())
     fail("bad_effect", `the discard leaves virtual ${id} in the tree`);
   for (const slot of run.tree.heldStates())

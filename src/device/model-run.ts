@@ -95,10 +95,15 @@ export class ModelRun {
     this.tree = this.#makeTree();
   }
 
-  /** Forgets what is on the host, and the nodes that stood for it. */
-  forgetCached(): void {
+  /** Gives back every host page, those of retracted requests too. */
+  releaseHost(): void {
     this.host.releaseAll();
     this.kept.clear();
+  }
+
+  /** Forgets what is on the host, and the nodes that stood for it. */
+  forgetCached(): void {
+    this.releaseHost();
     this.tree = this.#makeTree();
   }
 

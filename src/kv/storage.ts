@@ -16,6 +16,7 @@ import type { State } from "../base/state.js";
 import { deriveConfig, isModelConfig } from "./build.js";
 import { chainConfig, planRefusal } from "./config.js";
 import { type DigestParts, KvCore } from "./core.js";
+import { DeviceTables } from "./device-tables.js";
 import { tooLarge } from "./memory/geometry.js";
 import { ComponentDigests, type ContentsOf } from "./digests.js";
 import { arenaResize, boot } from "./operations/arena.js";
@@ -205,6 +206,11 @@ export class KVStorage {
   /** How often decisions of the run so far reached each `clearance/CONSUMER/HAZARD` and `relief/STEP`. */
   reached(): ReadonlyMap<string, number> {
     return this.#core?.chain.counts.counts ?? new Map();
+  }
+
+  /** What lies in device memory beside the pages, as the run stands: a view that the next operation changes. */
+  tables(): DeviceTables {
+    return new DeviceTables(this.#running());
   }
 
   /** The full state, every component. */

@@ -3,9 +3,13 @@
 // are replayed, since a line does not say which rule a wait came from.
 import type { InProcessAdapter } from "../adapter/in-process.js";
 import { EFFECT_KINDS } from "../base/effects.js";
-import { INVALID_RULES, REFUSAL_CODES } from "../base/operations.js";
+import {
+  type Answer,
+  INVALID_RULES,
+  type OperationName,
+  REFUSAL_CODES,
+} from "../base/operations.js";
 import { CONSUMERS, HAZARDS, RELIEF_STEPS, UNREACHABLE } from "../kv/alloc/clearance.js";
-import type { OpLine } from "../trace/lines.js";
 import { KV_TABLE } from "../trace/operation-table.js";
 import { openTrace } from "../trace/reader.js";
 import type { ReaderOptions } from "../trace/reader.js";
@@ -54,50 +58,37 @@ export interface CoverageOptions extends ToolControl {
 
 /** Reads and replays traces and says what they exercise. @public */
 export async function traceCoverage(options: CoverageOptions): Promise<Coverage> {
-  const lines = new LineCounts();
-  const reached = new Map<string, number>();
+  const counts = new CoverageCounts();
+  let runs = 0;
   let violations = 0;
   for (const trace of options.traces) {
-    await countLines(trace, options, lines);
+    runs += await countLines(trace, options, counts);
     const adapter = options.start();
     const { traces: _traces, start: _start, ...control } = options;
     const replay = await replayTrace({ ...control, trace, start: async () => adapter });
     violations += replay.violations.length;
-    for (const [name, count] of adapter.reached)
-      reached.set(name, (reached.get(name) ?? 0) + count);
+    counts.reach(adapter.reached);
   }
-  const tables = [
-    table("operation kinds", lines.kinds()),
-    table("refusals", lines.codes()),
-    table("broken rules", lines.rules()),
-    table("effects", lines.effects()),
-    table(
-      "relief steps",
-      RELIEF_STEPS.map((step) => item(step, reached.get(`relief/${step}`) ?? 0)),
-    ),
-    table(
-      "clearance cells",
-      CONSUMERS.flatMap((consumer) => HAZARDS.map((hazard) => cell(consumer, hazard, reached))),
-    ),
-  ];
-  const { runs, operations } = lines;
-  return { files: options.traces, runs, operations, tables, violations };
+  const { operations } = counts;
+  return { files: options.traces, runs, operations, tables: counts.tables(), violations };
 }
 
+/** Counts the operations of a trace; returns its number of runs. */
 async function countLines(
   trace: string,
   options: CoverageOptions,
-  counts: LineCounts,
-): Promise<void> {
+  counts: CoverageCounts,
+): Promise<number> {
+  let runs = 0;
   const reader = await openTrace(trace, options.reader ?? {});
   const pulse = new Pulse(options);
   try {
     for (;;) {
       const { lines } = await reader.readBatch();
-      if (lines.length === 0) return;
+      if (lines.length === 0) return runs;
       for (const line of lines) {
-        if (line.kind === "run") counts.runs += 1;
-        else if (line.kind === "op") counts.add(line);
+        if (line.kind === "run") runs += 1;
+        else if (line.kind === "op") counts.add(line.op, line);
       }
       if (pulse.count(lines.length)) await pulse.breathe();
     }
@@ -115,13 +106,7 @@ function table(name: CoverageTable["name"], items: readonly CoverageItem[]): Cov
 }
 
 /** A cell that cannot occur is covered by its argument; reaching it all the same is a finding. */
-function cell(
-  consumer: string,
-  hazard: string,
-  reached: ReadonlyMap<string, number>,
-): CoverageItem {
-  const name = `${consumer}/${hazard}`;
-  const count = reached.get(`clearance/${name}`) ?? 0;
+function cell(name: string, count: number): CoverageItem {
   const argument = UNREACHABLE[name];
   if (argument === undefined) return item(name, count);
   return count === 0
@@ -129,32 +114,66 @@ function cell(
     : { name, count, isCovered: false, note: `reached, though ${argument}` };
 }
 
-/** What the lines of traces show. */
-class LineCounts {
-  runs = 0;
+/** What operations and their answers exercise; sums of runs can be joined. @public */
+export class CoverageCounts {
   operations = 0;
-  readonly #granted = new Map<string, number>();
-  readonly #withEffects = new Map<string, number>();
-  readonly #codes = new Map<string, number>();
-  readonly #rules = new Map<string, number>();
-  readonly #effects = new Map<string, number>();
+  readonly #counts: Map<string, number>; // by table and name
 
-  add({ op, err, fx }: OpLine): void {
-    this.operations += 1;
-    if (err === undefined) {
-      count(this.#granted, op);
-      if (fx !== undefined && fx.length > 0) count(this.#withEffects, op);
-    } else if (err.code === "invalid") count(this.#rules, err.rule ?? "");
-    else count(this.#codes, err.code);
-    for (const [kind] of fx ?? []) count(this.#effects, kind);
+  /** @param counts - those of `entries` */
+  constructor(counts: Iterable<readonly [string, number]> = []) {
+    this.#counts = new Map(counts);
+    this.operations = this.#of("operations");
   }
 
-  kinds(): readonly CoverageItem[] {
+  add(op: OperationName, { err, fx }: Pick<Answer, "err" | "fx">): void {
+    this.operations += 1;
+    this.#count("operations");
+    if (err === undefined) {
+      this.#count(`granted ${op}`);
+      if (fx !== undefined && fx.length > 0) this.#count(`effective ${op}`);
+    } else if (err.code === "invalid") this.#count(`rule ${err.rule ?? ""}`);
+    else this.#count(`code ${err.code}`);
+    for (const [kind] of fx ?? []) this.#count(`effect ${kind}`);
+  }
+
+  /** Adds what the allocator's decisions reached: `clearance/CONSUMER/HAZARD` and `relief/STEP`. */
+  reach(reached: ReadonlyMap<string, number>): void {
+    for (const [name, count] of reached) this.#count(name, count);
+  }
+
+  join(other: CoverageCounts): void {
+    for (const [name, count] of other.entries()) this.#count(name, count);
+    this.operations += other.operations;
+  }
+
+  /** All counts, for a constructor elsewhere. */
+  entries(): readonly (readonly [string, number])[] {
+    return [...this.#counts];
+  }
+
+  tables(): readonly CoverageTable[] {
+    const items = (prefix: string, names: readonly string[]): readonly CoverageItem[] =>
+      names.map((name) => item(name, this.#of(`${prefix}${name}`)));
+    const cells = CONSUMERS.flatMap((consumer) => HAZARDS.map((hazard) => `${consumer}/${hazard}`));
+    return [
+      table("operation kinds", this.#kinds()),
+      table("refusals", items("code ", REFUSAL_CODES)),
+      table("broken rules", items("rule ", INVALID_RULES)),
+      table("effects", items("effect ", EFFECT_KINDS)),
+      table("relief steps", items("relief/", RELIEF_STEPS)),
+      table(
+        "clearance cells",
+        cells.map((name) => cell(name, this.#of(`clearance/${name}`))),
+      ),
+    ];
+  }
+
+  #kinds(): readonly CoverageItem[] {
     return Object.values(KV_TABLE).map(({ name, effects }): CoverageItem => {
-      const granted = this.#granted.get(name) ?? 0;
+      const granted = this.#of(`granted ${name}`);
       // Boot comes once a run: asking for ten would ask for ten runs.
       const isShort = granted < GRANTS_ASKED;
-      const lacksEffect = effects.length > 0 && !this.#withEffects.has(name);
+      const lacksEffect = effects.length > 0 && this.#of(`effective ${name}`) === 0;
       const missing = [
         ...(isShort ? [`granted ${String(granted)} times of ${String(GRANTS_ASKED)}`] : []),
         ...(lacksEffect ? ["never with an effect"] : []),
@@ -164,17 +183,11 @@ class LineCounts {
         : { name, count: granted, isCovered: false, note: missing.join(", ") };
     });
   }
-  codes(): readonly CoverageItem[] {
-    return REFUSAL_CODES.map((code) => item(code, this.#codes.get(code) ?? 0));
-  }
-  rules(): readonly CoverageItem[] {
-    return INVALID_RULES.map((rule) => item(rule, this.#rules.get(rule) ?? 0));
-  }
-  effects(): readonly CoverageItem[] {
-    return EFFECT_KINDS.map((kind) => item(kind, this.#effects.get(kind) ?? 0));
-  }
-}
 
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+  #of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+  #count(name: string, by = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + by);
+  }
 }

@@ -174,7 +174,8 @@ export class OpenThings {
   #endTransfer({ transfer, writer, outcome }: KvArgs["net.end"]): void {
     const open = this.#transfers.get(transfer);
     if (open === undefined) return;
-    open.writers.delete(writer ?? ANY_WRITER);
+    // An end that comes a second time is late and ends nothing.
+    if (!open.writers.delete(writer ?? ANY_WRITER) && outcome !== "timeout") return;
     const isOver =
       outcome === "timeout" || open.writers.size === 0 || (open.isSend && outcome === "failed");
     if (isOver) this.#transfers.delete(transfer);
