@@ -81,6 +81,9 @@ export function stateCopy(core: KvCore, args: KvArgs["state.copy"]): Answer<"sta
   if (newest !== null && (touchesTarget || chain.usage.isWritten(band, from.page)))
     hazards.add("schedule_copy", newest);
   chain.clear("schedule_copy", hazards, band, from.page, "reads");
+  // The contract waits every host copy on both slots, one that only reads the source too.
+  for (const use of band.usesAt(from.page))
+    if (use.kind === "copy") hazards.add("schedule_copy", use);
   chain.clear("schedule_copy", hazards, band, to.page, "writes");
   const stalled = chain.stalled(hazards);
   if (stalled !== null) return { err: stalled };
