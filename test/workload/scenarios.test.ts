@@ -167,6 +167,7 @@ test("which configurations each scenario runs on", () => {
     ["settled_then_pending_again", null],
     ["shortened_row_retires_again", null],
     ["stage_load_binds_first", null],
+    ["state_copy_waits_for_a_backup", null],
     ["stages_must_agree", "full+state/p1"],
     ["state_gets_bytes_of_full", null],
     ["state_moves_under_a_send", "full+window+state/p2"],
