@@ -21,7 +21,7 @@ Exit codes (as diff: 1 means that something was found):
   0   equal, valid or passed           5   a candidate could not be started
   1   a finding: a divergence, a       6   incomplete: input was skipped,
       failed expectation, a violation      the rest agreed
-  2   wrong flags or arguments         7   the failure does not repeat (shrink)
+  2   wrong flags or arguments         7   the failure does not repeat
   3   a file is wrong or unreadable    70  a bug in unified-trace
   4   this machine lacks something,    130, 143  interrupted
       or an output cannot be written
@@ -67,6 +67,12 @@ const COMMANDS: readonly CommandEntry[] = [
     words: "<file>",
     summary: "reduce a divergent or failing run to a minimal scenario",
     load: async () => (await import("./commands/shrink.js")).addShrink,
+  },
+  {
+    name: "stress",
+    words: "",
+    summary: "look for unsafe pages: seeds on two ranks of a modelled device",
+    load: async () => (await import("./commands/stress.js")).addStress,
   },
   {
     name: "validate",

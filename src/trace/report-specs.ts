@@ -101,6 +101,48 @@ export const RUN_REPORT: AnySpec = openObject(
   ANYTHING,
 );
 
+const STRESS_FINDING = openObject(
+  {
+    check: text(),
+    op: text(),
+    component: nullable(text()),
+    n: COUNT,
+    message: text(),
+    actors: list(text()),
+    bytes: nullable(list(COUNT)),
+    band: nullable(text()),
+    run: text(),
+    profile: nullable(text()),
+    seed: COUNT,
+    case: nullable(text()),
+    reproduce: nullable(text()),
+  },
+  ANYTHING,
+);
+const COVERAGE_TABLE = object({
+  name: text(),
+  covered: COUNT,
+  of: COUNT,
+  items: list(object({ name: text(), count: COUNT, covered: BOOLEAN, note: nullable(text()) })),
+});
+
+/** `stress --json`. @public */
+export const STRESS_REPORT: AnySpec = openObject(
+  {
+    command: word("stress"),
+    verdict: word("passed", "failed", "incomplete", "not_repeated"),
+    runs: COUNT,
+    operations: COUNT,
+    resumed: COUNT,
+    cases: COUNT,
+    left_out: COUNT,
+    findings: list(STRESS_FINDING),
+    counts: map("any", COUNT),
+    coverage: list(COVERAGE_TABLE),
+  },
+  ANYTHING,
+);
+
 /** Any command's error with `--json`. @public */
 export const ERROR_REPORT: AnySpec = object({
   error: object({

@@ -1,7 +1,7 @@
 // Everything that `scripts/generate-schemas.mjs` writes: the published schemas as documents, and the schemas from which
 // the quick validators are compiled.
 import { INVALID_RULES } from "../base/operations.js";
-import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT } from "./report-specs.js";
+import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT, STRESS_REPORT } from "./report-specs.js";
 import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-spec.js";
 import type { AnySpec } from "./fields.js";
 import { EXTENTS, HOST_EXTENTS, either } from "./fields.js";
@@ -169,6 +169,7 @@ export function publishedSchemas(): Readonly<Record<string, JsonSchema>> {
     "state.schema.json": plain("state", STATE),
     "compare-report.schema.json": plain("compare report", COMPARE_REPORT),
     "run-report.schema.json": plain("run report", RUN_REPORT),
+    "stress-report.schema.json": plain("stress report", STRESS_REPORT),
     "error.schema.json": plain("error", ERROR_REPORT),
   };
 }

@@ -1,0 +1,212 @@
+// `stress`: the page-safety harness over seeds, or over one saved case.
+import { statSync } from "node:fs";
+import { Option } from "commander";
+import type { Command } from "commander";
+import { UnifiedTraceError, UsageError } from "../../base/errors.js";
+import { EXIT } from "../../base/exit-codes.js";
+import { replayedJson, stressJson } from "../../report/stress-json.js";
+import { replayedText, stressText } from "../../report/stress-text.js";
+import { PROFILE_WORDS } from "../../tools/stress/seed.js";
+import { replayCase, runStress } from "../../tools/stress/stress.js";
+import type { StressFinding, StressResult } from "../../tools/stress/stress.js";
+import { isLayout, LAYOUTS } from "../../workload/layouts.js";
+import type { Layout } from "../../workload/layouts.js";
+import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
+import type { CommandOutcome } from "../command.js";
+import {
+  numberList,
+  oneOf,
+  seconds,
+  seedRange,
+  shellWord,
+  unknownWord,
+  wholeNumber,
+  wordList,
+} from "../flags.js";
+import type { SeedRange } from "../flags.js";
+import { inPackage } from "../place.js";
+import { readRevision } from "../revision.js";
+import type { Session } from "../session.js";
+
+interface StressFlags {
+  readonly seeds: SeedRange;
+  readonly ops: number;
+  readonly layouts: readonly Layout[];
+  readonly pageSizes: readonly number[];
+  readonly profile: string;
+  readonly deep?: boolean;
+  readonly jobs: number;
+  readonly shard?: Shard;
+  readonly timeBudget?: number;
+  readonly minimize?: boolean;
+  readonly out?: string;
+  readonly replay?: string;
+  readonly device: string;
+}
+interface Shard {
+  readonly index: number; // from 1
+  readonly of: number;
+}
+
+const VERDICT_EXITS: Readonly<Record<StressResult["verdict"], number>> = {
+  passed: EXIT.ok,
+  failed: EXIT.finding,
+  incomplete: EXIT.incomplete,
+};
+const QUESTIONS_EVERY = 8;
+
+const HELP = `
+Each seed is a run of scheduler-level operations on two ranks of the allocator, over a modelled
+device whose streams finish when each rank's schedule, drawn from the seed, says so. After every
+operation it is checked that no page lost what was written to it, that no two actors touch the
+same bytes unordered, that both ranks decide alike, that answers about capacity are true, and more
+(docs/stress.md). Each seed takes one of the page sizes, and under "mixed" one of the profiles, in
+turn.
+
+With --out the folder keeps a case for each finding, at once, and what is done: the same command
+goes on from there after an interrupt, and runs the saved cases first. --replay runs one case
+alone and exits with 7 when it no longer fails.
+
+Examples:
+  unified-trace stress
+  unified-trace stress --seeds 0:200 --layouts full+window+state --jobs 2 --out build/stress
+  unified-trace stress --seeds 0:1000 --profile transfers --shard 1/4 --time-budget 600
+  unified-trace stress --replay build/stress/cases/CASE.json`;
+
+/** @internal */
+export function addStress(command: Command, session: Session, outcome: CommandOutcome): void {
+  command
+    .description("Run seeds on two ranks over a modelled device, under all safety checks.")
+    .addOption(
+      new Option("--seeds <from:to>", "seeds, TO not included")
+        .argParser(seedRange("--seeds"))
+        .default({ from: 0, to: 20 }, "0:20"),
+    )
+    .option("--ops <n>", "operations of a seed", wholeNumber("--ops", 1, 1_000_000), 400)
+    .addOption(
+      new Option("--layouts <list>", "which memories share the arena")
+        .argParser(layoutList)
+        .default(LAYOUTS, "all"),
+    )
+    .addOption(
+      new Option("--page-sizes <list>", "tokens of a page; each seed takes one, in turn")
+        .argParser(numberList("--page-sizes", 1, 1024))
+        .default([1, 3, 4, 16, 64], "1,3,4,16,64"),
+    )
+    .option(
+      "--profile <name>",
+      `which operations are how likely: ${PROFILE_WORDS.join(", ")}`,
+      oneOf("--profile", PROFILE_WORDS),
+      "mixed",
+    )
+    .option("--deep", `try every answer about capacity on a copy, not one in ${QUESTIONS_EVERY}`)
+    .option("--jobs <n>", "worker threads", wholeNumber("--jobs", 1, 64), 1)
+    .addOption(new Option("--shard <i/n>", "part I of N, from 1").argParser(shardOf))
+    .option("--time-budget <seconds>", "begin no run after that", seconds("--time-budget"))
+    .option("--minimize", "shrink the cases that were found; goes with --out")
+    .option("--out <folder>", "where cases and the state lie")
+    .option("--replay <case>", "run a saved case alone")
+    .option(
+      "--device <name>",
+      "model, the simulated one; cuda comes later",
+      oneOf("--device", ["model", "cuda"]),
+      "model",
+    )
+    .option("--json", "print one JSON document");
+  addSharedFlags(command)
+    .addHelpText("after", afterHelp(HELP))
+    .action(
+      settle(outcome, async (flags: StressFlags, self: Command) => {
+        if (flags.device === "cuda") {
+          const message = "--device cuda is not there yet: the harness runs on the model device";
+          throw new UnifiedTraceError("device_unavailable", message);
+        }
+        if (flags.replay !== undefined) return replay(flags.replay, self, session);
+        return stress(flags, session);
+      }),
+    );
+}
+
+function layoutList(text: string): readonly Layout[] {
+  return wordList("--layouts")(text).map((word) =>
+    isLayout(word) ? word : unknownWord(`--layouts ${word}`, word, LAYOUTS),
+  );
+}
+
+function shardOf(text: string): Shard {
+  const match = /^(\d+)\/(\d+)$/.exec(text);
+  const [index, of] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === null || index < 1 || index > of)
+    throw new UsageError(`--shard ${text}: expected I/N, with I from 1 to N`, "I/N");
+  return { index, of };
+}
+
+function replay(file: string, command: Command, session: Session): number {
+  for (const name of [
+    "seeds",
+    "ops",
+    "layouts",
+    "pageSizes",
+    "profile",
+    "shard",
+    "out",
+    "minimize",
+  ])
+    if (command.getOptionValueSource(name) === "cli") {
+      const flag = name === "pageSizes" ? "page-sizes" : name;
+      throw new UsageError(`--replay runs one case as it stands: --${flag} says nothing there`);
+    }
+  const result = replayCase(file);
+  if (session.isJson) session.printJson(replayedJson(result, file));
+  else session.print(replayedText(result, session.palette));
+  return result.finding !== null ? EXIT.finding : EXIT.notRepeated;
+}
+
+async function stress(flags: StressFlags, session: Session): Promise<number> {
+  const { seeds, ops, layouts, pageSizes, profile, jobs, shard, timeBudget, out } = flags;
+  if (flags.minimize === true && out === undefined)
+    throw new UsageError("--minimize goes with --out: it shrinks the cases that lie there");
+  const questionsEvery = flags.deep === true ? 1 : QUESTIONS_EVERY;
+  const result = await runStress({
+    seeds,
+    ops,
+    layouts,
+    pageSizes,
+    profile,
+    questionsEvery,
+    shard: shard ?? null,
+    jobs,
+    timeBudget: timeBudget ?? null,
+    out: out ?? null,
+    isMinimizing: flags.minimize === true,
+    revision: await sourcesOf(),
+    signal: session.signal,
+    onProgress: progressOf(session, "run"),
+  });
+  if (result.runs + result.cases === 0 && result.leftOut === 0)
+    throw new UsageError("nothing to run: this shard has no seed", "fewer parts or more seeds");
+  const reproduce = (finding: StressFinding): string => reproduceWith(finding, flags);
+  if (session.isJson) session.printJson(stressJson(result, reproduce));
+  else session.print(stressText(result, session.palette, session.isVerbose, reproduce));
+  return VERDICT_EXITS[result.verdict];
+}
+
+/** The sources that a saved state belongs to: their commit, and of a changed checkout the time of its build. */
+async function sourcesOf(): Promise<string> {
+  const { revision, dirty } = await readRevision();
+  if (revision !== null && dirty === false) return revision;
+  const built = statSync(inPackage("dist/.tsbuildinfo"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return `${revision ?? "unknown"} built ${built}`;
+}
+
+/** The command that shows a finding again. */
+function reproduceWith(finding: StressFinding, { ops, deep }: StressFlags): string {
+  if (finding.case !== null) return `unified-trace stress --replay ${shellWord(finding.case)}`;
+  const match = /^(.+)\/p(\d+)\/seed-(\d+)$/.exec(finding.run);
+  const [, layout = "", pageSize = "", seed = ""] = match ?? [];
+  const words = [`--seeds ${seed}`, `--ops ${ops}`, `--layouts ${layout}`];
+  const more = [`--page-sizes ${pageSize}`, `--profile ${finding.profile ?? "mixed"}`];
+  return ["unified-trace stress", ...words, ...more, ...(deep === true ? ["--deep"] : [])].join(
+    " ",
+  );
+}

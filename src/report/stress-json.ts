@@ -1,0 +1,80 @@
+// The JSON document of `stress`.
+import type { Finding } from "../tools/findings.js";
+import type { ReplayedCase, StressFinding, StressResult } from "../tools/stress/stress.js";
+
+/** @param reproduce - the command that shows a finding again. @public */
+export function stressJson(
+  result: StressResult,
+  reproduce: (finding: StressFinding) => string,
+): unknown {
+  const { verdict, runs, resumed, cases, leftOut, findings, counts, coverage } = result;
+  return {
+    command: "stress",
+    verdict,
+    runs,
+    operations: counts.operations,
+    resumed,
+    cases,
+    left_out: leftOut,
+    findings: findings.map((finding) => ({
+      ...findingJson(finding),
+      run: finding.run,
+      profile: finding.profile,
+      seed: finding.seed,
+      case: finding.case,
+      reproduce: reproduce(finding),
+    })),
+    counts,
+    coverage: coverage.map(({ name, covered, items }) => ({
+      name,
+      covered,
+      of: items.length,
+      items: items.map((item) => ({
+        name: item.name,
+        count: item.count,
+        covered: item.isCovered,
+        note: item.note ?? null,
+      })),
+    })),
+  };
+}
+
+function findingJson({ signature, n, message, actors, bytes, band }: Finding): object {
+  return {
+    check: signature.check,
+    op: signature.op,
+    component: signature.component,
+    n,
+    message,
+    actors: actors ?? [],
+    bytes: bytes ?? null,
+    band: band ?? null,
+  };
+}
+
+/** The document of `stress --replay`. @public */
+export function replayedJson(
+  { name, seed, finding, others, counts }: ReplayedCase,
+  file: string,
+): unknown {
+  const found = [...(finding === null ? [] : [finding]), ...others];
+  return {
+    command: "stress",
+    verdict: finding === null ? "not_repeated" : "failed",
+    runs: 1,
+    operations: counts.operations,
+    resumed: 0,
+    cases: 1,
+    left_out: 0,
+    findings: found.map((one) => ({
+      ...findingJson(one),
+      run: name,
+      profile: null,
+      seed,
+      case: file,
+      reproduce: null,
+    })),
+    counts,
+    coverage: [],
+  };
+}
