@@ -159,12 +159,12 @@ function evictFor(world: World, demand: Demand): Evicted {
 
 function nextFor(world: World, demand: Demand): Next | null {
   const slots = slotNames(world);
+  if (isJoint(world)) return nextOf(world, slots);
   const short = slots.filter((slot) => isShort(world, demand, slot));
   for (const slot of short) {
     const next = nextOf(world, [slot]);
     if (next !== null) return next;
   }
-  if (isJoint(world)) return nextOf(world, slots);
   return nextOf(world, slots.slice(0, 1)) ?? nextOf(world, slots.slice(1));
 }
 

@@ -22,11 +22,10 @@ export function finish(
 ): FreedOk & { tree?: TreeCounts } {
   const request = requestNamed(world, req);
   const faults = new Faults();
-  const slot = slotToGive(world, request);
-  const isTracking = tracksStates(world);
   const labels = labelsOf(key ?? []);
-  const tracked = request.tracked.at(-1)?.len ?? 0;
-  const end = !isTracking ? len : tracked > labels.length ? 0 : tracked; // nothing where the key names no such node
+  const tracked = lastTracked(request, labels.length);
+  const slot = slotToGive(world, request, tracked);
+  const end = tracksStates(world) ? (tracked?.len ?? 0) : len;
   if (isInserted) checkInsert(world, request, labels, end, faults);
   checkReserved(world, request, allUnits(world, structuredClone(request)), faults);
   checkBetween(world, faults);
@@ -53,8 +52,17 @@ function tracksStates(world: World): boolean {
   return stateBandOf(world) !== null && (strategy ?? "no_buffer") !== "no_buffer";
 }
 
-function slotToGive(world: World, request: Request): number | null {
-  if (tracksStates(world)) return request.tracked.at(-1)?.slot ?? null;
+// The last state tracked that a key of so many tokens names; null: none.
+function lastTracked(request: Request, tokens: number): Request["tracked"][number] | null {
+  return request.tracked.findLast(({ len }) => len <= tokens) ?? null;
+}
+
+function slotToGive(
+  world: World,
+  request: Request,
+  tracked: Request["tracked"][number] | null,
+): number | null {
+  if (tracksStates(world)) return tracked?.slot ?? null;
   return world.config.checkpoint === undefined ? null : (request.slots.main[0] ?? null);
 }
 

@@ -166,11 +166,14 @@ function setAside(world: World, band: Band, id: number): void {
     unit.band === band.name && unit.id === id ? { ...unit, id: 0, page } : unit;
   world.group = world.group?.map(detach) ?? null;
   world.deferred = world.deferred.map(detach);
+  band.reserved.push(page);
+}
+
+// Whether a load has a page of a window under an id of a node that does not have it yet.
+function isLoaded(world: World, band: string, id: number): boolean {
   const copied = world.copies.flatMap(({ work }) => (work.kind === "load" ? work.load : []));
   const parts = [...world.loads, ...copied].flatMap((load) => load.parts);
-  for (const part of parts.filter((other) => other.band === band.name))
-    for (const unit of part.units) if (unit.id === id) Object.assign(unit, { id: 0, page });
-  band.reserved.push(page);
+  return parts.some((part) => part.band === band && part.units.some((unit) => unit.id === id));
 }
 
 // The row takes the node's ids. Its own pages are duplicates; a window that the node lacks takes over the row's pages.
@@ -183,7 +186,9 @@ function yieldTo(
   const first = node.from / world.config.page_size;
   const given = new Set<string>(); // windows that the node gets
   for (const { name } of windowsOf(world)) {
-    if (node.windows[name] !== true && brings(world, request, name, first)) given.add(name);
+    const isLoading = node.ids?.some((id) => isLoaded(world, name, id)) === true;
+    if (node.windows[name] !== true && !isLoading && brings(world, request, name, first))
+      given.add(name);
   }
   (node.ids ?? []).forEach((id, index) => {
     const page = first + index;
