@@ -46,6 +46,8 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
     copy,
   );
   makeHostRoom(world, counts(all));
+  for (const lock of world.locks)
+    if (lock.holder === copy && lock.kind === "backup") lock.hostNodes.length = 0; // children hold them from here on
   const host: Lists = {};
   for (const { node, lists } of parts) {
     const taken = takeHostPages(world, counts(lists));

@@ -40,6 +40,7 @@ export function bootWorld(config: DirectConfig, arenaBytes: number = config.aren
     nodeCount: 0,
     locks: [],
     clock: 0,
+    uses: 0,
     stages: null,
     ended: [],
     hostNeeds: null,

@@ -1,10 +1,13 @@
 // Component digests, worked out from the whole content each time (docs/trace-format.md, section 8).
-import { foldDigests, hashName, hexOf, LaneSum, mixA, mixB } from "../base/digest.js";
+import { foldDigests, hashName, hexOf, LaneSum } from "../base/digest.js";
 import type { DigestDepth } from "../base/operations.js";
 import { FIXED_COMPONENTS } from "../base/operations.js";
+import { addWeighted } from "./digest-list.js";
+import { addHost, addTree } from "./digest-tree.js";
 import { sharedFences } from "./fences.js";
+import { fixedByLoads } from "./fixed.js";
 import { openForward } from "./forwards.js";
-import { keepersOf, unretired } from "./signals.js";
+import { keepersOf, published, unretired } from "./signals.js";
 import {
   type Band,
   hasOverlap,
@@ -26,6 +29,8 @@ export function componentDigests(world: World, depth: DigestDepth): Map<string, 
     if (name === "forwards") addForwards(sum, world, isFull);
     if (name === "ledger") addLedger(sum, world, isFull);
     if (name === "rows") addRows(sum, world, isFull);
+    if (name === "tree") addTree(sum, world, isFull);
+    if (name === "host") addHost(sum, world, isFull);
     if (name === "net") addTransfers(sum, world, isFull);
     digests.set(name, hexOf(sum.a, sum.b));
   }
@@ -46,10 +51,13 @@ function bandDigest(world: World, band: Band, isFull: boolean): string {
   sum.add(5, 0, pendingCount(band));
   sum.add(6, 0, band.vacated.length);
   if (band.role !== "window") sum.add(8, 0, band.freeIds.length);
+  const fixed = fixedByLoads(world, band);
+  if (fixed.length > 0) sum.add(7, 0, fixed.length);
   if (!isFull) return hexOf(sum.a, sum.b);
   band.holes.forEach((page, index) => {
     addWeighted(sum, 16, index, page);
   });
+  for (const page of fixed) sum.add(21, page, 1);
   for (const [id, page] of band.bindings) sum.add(17, id, page);
   for (const { key, pages } of band.pending) {
     pages.forEach((page, index) => {
@@ -59,12 +67,6 @@ function bandDigest(world: World, band: Band, isFull: boolean): string {
   for (const page of band.vacated)
     sum.add(19, page, hashName(keepersOf(world, band, page).at(-1) ?? ""));
   return hexOf(sum.a, sum.b);
-}
-
-// The id at place i of a list counts (2i + 1) times.
-function addWeighted(sum: LaneSum, field: number, index: number, id: number): void {
-  const weight = 2 * index + 1;
-  sum.join({ a: Math.imul(weight, mixA(field, 0, id)), b: Math.imul(weight, mixB(field, 0, id)) });
 }
 
 function addChain(sum: LaneSum, world: World, isFull: boolean): void {
@@ -94,8 +96,18 @@ function addForwards(sum: LaneSum, world: World, isFull: boolean): void {
 
 function addLedger(sum: LaneSum, world: World, isFull: boolean): void {
   const running = hasOverlap(world) ? unretired(world) : [];
+  const copies = world.copies.filter((copy) => !copy.isWaited);
+  const transfers = published(world);
   sum.add(1, 0, running.length);
+  if (copies.length > 0) sum.add(2, 0, copies.length);
+  if (transfers.length > 0) sum.add(3, 0, transfers.length);
   if (!isFull) return;
+  copies.forEach(({ name }, place) => {
+    sum.add(18, place, hashName(name));
+  });
+  transfers.forEach(({ name }, place) => {
+    sum.add(19, place, hashName(name));
+  });
   for (const forward of running)
     sum.add(forward.hasUnknownWrites ? 17 : 16, 0, hashName(forward.name));
 }
@@ -118,6 +130,10 @@ function addRow(sum: LaneSum, world: World, request: Request): void {
     request.slots[purpose].forEach((slot, index) => {
       sum.add(24 + place, row * 65536 + index, slot);
     });
+  });
+  request.slots.track.forEach((slot, index) => {
+    const tracked = request.tracked.find((entry) => entry.slot === slot);
+    if (tracked !== undefined) sum.add(28, row * 65536 + index, tracked.len);
   });
   world.bands.forEach((band, place) => {
     sum.add(64 + place, row, request.cursors[band.name] ?? 0);

@@ -95,6 +95,8 @@ export function stateDonate(
   const replacement = band.freeIds.shift()!; // the take checked that there is one
   band.bindings.set(replacement, pages[band.name]![0]!); // one page was taken
   node.state = tracked.slot;
+  world.uses += 1;
+  node.used[band.name] = world.uses;
   request.slots.track[request.slots.track.indexOf(tracked.slot)] = replacement;
   request.tracked = request.tracked.filter((entry) => entry !== tracked);
   request.checkpoint = len;
@@ -125,8 +127,6 @@ export function contentsDiscard(world: World): KvOk["contents.discard"] {
     throw new Refusal({ code: "refused_busy", holders: [...new Set(holders)] });
   const { freed } = evictEverything(world);
   for (const node of world.tree) giveHostPages(world, node.host);
-  for (const { hostPages } of world.saved.values()) giveHostPages(world, hostPages);
   world.tree = [];
-  world.saved.clear();
   return { freed: pageLists(world, freed) };
 }

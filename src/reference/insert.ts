@@ -71,6 +71,7 @@ export function insert(
   const rehomed: Record<string, number> = {};
   const result = { newPages: 0, duplicates: 0, units: [] as FreedUnit[], rehomed };
   const path = labels.slice(0, end);
+  world.uses += 1;
   splitAt(world, path, reachOf(walk(world, path)));
   splitWhereWindowsBegin(world, request, path);
   result.units.push(...leftBehind(world, request, end));
@@ -153,7 +154,7 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
   node.ids = request.virtual.slice(first, node.to / pageSize);
   for (const { name } of windowsOf(world)) {
     node.windows[name] = brings(world, request, name, first);
-    if (node.windows[name]) node.used[name] = world.clock;
+    if (node.windows[name]) node.used[name] = world.uses;
   }
   return node.ids.length;
 }
@@ -203,7 +204,7 @@ function yieldTo(
         band.bindings.delete(own);
         result.rehomed[band.name] = (result.rehomed[band.name] ?? 0) + 1;
         node.windows[band.name] = true;
-        node.used[band.name] = world.clock;
+        node.used[band.name] = world.uses;
       } else if (isBound) {
         result.units.push({ band: band.name, id: own });
       }
@@ -238,7 +239,7 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
       ids: request.virtual.slice(page, to / pageSize),
       windows: Object.fromEntries(windows),
       state: null,
-      used: Object.fromEntries(world.bands.map(({ name }) => [name, world.clock])),
+      used: Object.fromEntries(world.bands.map(({ name }) => [name, world.uses])),
       host: {},
       copying: {},
     };

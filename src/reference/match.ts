@@ -65,6 +65,7 @@ export function treeMatch(world: World, { key, req }: KvArgs["tree.match"]): KvO
   const host = longest(world, labels, isAnywhere).alone;
   const path = pathTo(world, labels, len) ?? [];
   if (reachOf(walk(world, labels)) < len) throw new Error("a match beyond its path");
+  world.uses += 1;
   touch(world, path);
   if (request !== null) adopt(world, request, labels, path, len);
   return { len, slots: inChain(world, alone), host: inChain(world, host) };

@@ -167,6 +167,6 @@ export function reachedBy(
 export function touch(world: World, path: readonly TreeNode[]): void {
   for (const slot of slotNames(world)) {
     for (const node of reachedBy(world, path, slot, world.config.page_size))
-      node.used[slot] = world.clock;
+      node.used[slot] = world.uses;
   }
 }

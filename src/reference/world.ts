@@ -210,6 +210,7 @@ export interface World {
   nodeCount: number; // nodes made so far
   locks: Lock[];
   clock: number; // operations so far
+  uses: number; // operations so far that used the tree
   stages: StageShape[] | null;
   ended: string[]; // transfers that this operation ended by itself
   hostNeeds: string[] | null; // while a plan is tried: transfers it would have to wait for
