@@ -81,6 +81,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/validate.js")).addValidate,
   },
   {
+    name: "audit",
+    words: "<files...>",
+    summary: "check traces against the safety rules, without an implementation",
+    load: async () => (await import("./commands/audit.js")).addAudit,
+  },
+  {
     name: "stats",
     words: "<files...>",
     summary: "count operations, refusals, moves and more in traces",

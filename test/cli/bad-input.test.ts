@@ -132,7 +132,13 @@ describe.concurrent("traces", () => {
 
   test("alone, each command says it in one line and with exit code 3", async () => {
     const path = file("bad.jsonl", altered(3, { op: "row.aloc" }));
-    for (const words of [["validate"], ["stats"], ["replay", "--trace"], ["compare", "--trace"]]) {
+    for (const words of [
+      ["validate"],
+      ["audit"],
+      ["stats"],
+      ["replay", "--trace"],
+      ["compare", "--trace"],
+    ]) {
       const { code, stderr } = await start([...words, path]);
       expect(stderr).toMatch(/:4.*row\.aloc.*row\.alloc/);
       expect(isOneLine(stderr)).toBe(true);

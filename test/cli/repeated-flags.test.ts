@@ -62,7 +62,7 @@ const ADDING_UP = ["--scenario"];
 test("every flag of every command that takes a value takes it once, and --scenario adds up", async () => {
   let refused = 0;
   for (const command of await commandsOf()) {
-    const operands = ["validate", "stats"].includes(command.name()) ? ["file"] : [];
+    const operands = ["validate", "audit", "stats"].includes(command.name()) ? ["file"] : [];
     for (const option of command.options) {
       if (!option.required && !option.optional) continue;
       const value = goodValue(option);

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { WEIGHT_NAMES } from "../../src/workload/seeded.js";
 import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
 
-const COMMANDS = ["record", "compare", "replay", "run", "validate", "stats", "show"].concat([
+const COMMANDS = ["record", "compare", "replay", "run", "validate", "audit", "stats"].concat([
+  "show",
   "shrink",
   "stress",
   "serve",
@@ -108,6 +109,7 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
     [["run", "scenarios", "--limit", "2"], /--limit/],
     [["validate"], /files/],
     [["stats"], /files/],
+    [["audit"], /files/],
   ];
   for (const [words, message] of wrong) {
     test(words.join(" "), async () => {
@@ -124,6 +126,7 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
     for (const words of [
       ["validate", trace],
       ["stats", trace],
+      ["audit", trace],
       ["compare", "--trace", trace],
       ["replay", "--trace", trace],
     ]) {
@@ -143,7 +146,7 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
 
 describe("from end to end", () => {
   const out = "end.jsonl";
-  test("record, validate, stats, replay, compare; the second recording is byte-identical", async () => {
+  test("record, validate, stats, audit, replay, compare; the second recording is byte-identical", async () => {
     const record = ["record", "--seeds", "0:2", "--ops", "150"];
     const first = await start([...record, "--out", out]);
     expect(first.stdout).toMatch(/^recorded end\.jsonl: 4 runs, 600 operations, /m);
@@ -160,6 +163,8 @@ describe("from end to end", () => {
     expect((await start(["stats", out])).stdout).toMatch(
       /^1 file, 4 runs and 600 operations counted$/m,
     );
+    const audit = await start(["audit", out]);
+    expect(audit).toMatchObject({ code: 0, stdout: "clean: 4 runs and 600 operations audited\n" });
     expect((await start(["replay", "--trace", out])).stdout).toMatch(
       /^passed: .*4 runs and 600 operations replayed/m,
     );
