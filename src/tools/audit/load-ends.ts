@@ -49,7 +49,7 @@ function shorten(books: Books, load: LoadBook, row: RowBook, last: number): void
   for (const { index } of books.windows) {
     const before = load.cursorsBefore[index]!; // one a band, as below
     const now = row.cursors[index]!;
-    if (now === load.cursorsSet[index]) row.cursors[index] = before;
+    if (now === load.cursorsSet[index]) row.cursors[index] = Math.max(before, row.protected);
     else if (now > left) row.cursors[index] = Math.max(left, before);
   }
   if (!isTail) return;

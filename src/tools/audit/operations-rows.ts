@@ -152,6 +152,9 @@ export function tokensFree(
   if (bands === "all" && to === row.allocated && from <= to) {
     row.allocated = from;
     row.ids.length = Math.min(row.ids.length, books.pagesOf(from));
+    // A window that retired pages beyond has them before it again when the row grows anew.
+    const end = books.pagesOf(from) * books.pageSize;
+    for (const { index } of books.windows) row.cursors[index] = Math.min(row.cursors[index]!, end); // one a band
   }
   giveBack(books, list, ok);
 }

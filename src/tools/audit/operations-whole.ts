@@ -98,9 +98,7 @@ export function groupEnd(books: Books, ok: FreedOk): void {
   books.group = null;
   for (const { band, id } of group.list.pages) band.given.delete(id);
   if (!group.evicts) {
-    // Where pages without an id stand among the others is not said.
-    const hasReserved = group.list.pages.some(({ id }) => id < 0);
-    release(books, group.list, ok, hasReserved ? "any" : "listed");
+    release(books, group.list, ok);
     return;
   }
   settleDoubts(books, group, ok);
