@@ -75,6 +75,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/stress.js")).addStress,
   },
   {
+    name: "metamorph",
+    words: "",
+    summary: "replay a trace rewritten in ways whose outcome is known",
+    load: async () => (await import("./commands/metamorph.js")).addMetamorph,
+  },
+  {
     name: "validate",
     words: "<files...>",
     summary: "check traces, scenarios and configurations",

@@ -49,7 +49,7 @@ Where --out is a folder, it keeps the three smallest cases of each failure.
 
 Examples:
   unified-trace shrink base.jsonl --candidate module:examples/lifo-holes.mjs --out case.json
-  unified-trace shrink base.jsonl --run full+window/p16/seed-7 --impl checkout:../old --out case.json
+  unified-trace shrink base.jsonl --run live-7 --impl checkout:../old --out case.json
   unified-trace shrink scenarios/state_slots_exhausted.json --candidate cmd:./mine --out case.json
   unified-trace run case.json --impl module:examples/lifo-holes.mjs`;
 

@@ -1,14 +1,13 @@
 // From what the user names to a case and its judge: a run of a trace, a scenario, a case that was shrunk before.
 import { CandidateError, InputError, UsageError } from "../../base/errors.js";
-import type { DigestDepth, DirectConfig, KvOperation, RunConfig } from "../../base/operations.js";
+import type { DigestDepth, DirectConfig, RunConfig } from "../../base/operations.js";
 import { KVStorage } from "../../kv/storage.js";
-import type { RunLine } from "../../trace/lines.js";
-import { openTrace } from "../../trace/reader.js";
 import type { ReaderOptions } from "../../trace/reader.js";
 import type { Scenario } from "../../workload/scenario.js";
 import type { StartAdapter } from "../candidate.js";
-import { noSuchRun } from "../compare-results.js";
 import type { Signature } from "../findings.js";
+import { runsOf } from "../trace-runs.js";
+import type { TraceRun } from "../trace-runs.js";
 import { caseOfScenario, signatureOf } from "./case-file.js";
 import type { ShrinkCase } from "./case.js";
 import { DivergenceJudge } from "./judge-divergence.js";
@@ -43,7 +42,8 @@ export async function traceInput(
   sides: ShrinkSides,
   reader: ReaderOptions,
 ): Promise<ShrinkInput | null> {
-  for await (const one of runsOf(trace, run, reader)) {
+  for await (const traced of runsOf(trace, run, reader)) {
+    const one = runCase(traced, trace);
     sides.signal?.throwIfAborted();
     const running = divergenceJudge(sides, one.depth);
     const { kind } = await running.judge(one.case);
@@ -120,58 +120,14 @@ interface RunCase {
   readonly note: string | null;
 }
 
-/** The runs of a trace, one at a time in memory. */
-async function* runsOf(
-  trace: string,
-  wanted: string | null,
-  options: ReaderOptions,
-): AsyncIterable<RunCase> {
-  const reader = await openTrace(trace, options);
-  const names: string[] = [];
-  let line: RunLine | null = null;
-  let ops: KvOperation[] = [];
-  try {
-    for (;;) {
-      const { lines } = await reader.readBatch();
-      if (lines.length === 0) break;
-      for (const next of lines) {
-        if (next.kind === "run") {
-          names.push(next.run);
-          line = wanted === null || next.run === wanted ? next : null;
-          ops = [];
-        } else if (next.kind === "op" && line !== null) {
-          ops.push({ op: next.op, args: next.args } as KvOperation); // they stood on one line
-        } else if (next.kind === "end" && line !== null) {
-          yield runCase(line, ops, trace);
-          if (wanted !== null) return;
-          line = null;
-        }
-      }
-    }
-    // the last run of a truncated trace, where that is accepted
-    if (line !== null) yield runCase(line, ops, trace);
-    else if (wanted !== null) throw noSuchRun(wanted, trace, names);
-    else if (names.length === 0) {
-      throw new InputError("trace_structure", "holds no runs", { file: trace });
-    }
-  } finally {
-    await reader.close();
-  }
-}
-
-function runCase(line: RunLine, ops: readonly KvOperation[], file: string): RunCase {
-  const { run, domain, config, derived, starts_at: startsAt } = line;
-  const refuse = (why: string): never => {
-    throw new InputError("trace_structure", `run ${run} cannot be shrunk: ${why}`, { file });
-  };
-  if (domain !== "kv") refuse(`its domain is ${domain}`);
-  if ((startsAt ?? 0) > 0) refuse("it begins inside another, with a state");
-  const isModel = "model" in config;
+function runCase({ line, ops }: TraceRun, file: string): RunCase {
+  const { run, config, derived } = line;
   return {
     run,
     case: { config: derived ?? directForm(config, file), ops },
     depth: line.digest_depth ?? "layout",
-    note: isModel ? "the model form of the configuration gave way to its direct form" : null,
+    note:
+      "model" in config ? "the model form of the configuration gave way to its direct form" : null,
   };
 }
 
