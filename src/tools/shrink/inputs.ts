@@ -69,6 +69,11 @@ export async function scenarioInput(
     throw new InputError("scenario", `operation ${invalid.index}: ${invalid.message}`, { file });
   }
   const { found } = scenario;
+  if (found !== null && found.by !== "divergence" && found.by !== "scenario") {
+    throw new UsageError(
+      `${file}: the case is judged by ${found.by}, which shrinks its own (stress --minimize)`,
+    );
+  }
   if (found?.by === "divergence") {
     const value = caseOfScenario(scenario);
     if (value === null) throw new InputError("scenario", "a case has one configuration", { file });

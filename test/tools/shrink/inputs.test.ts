@@ -1,0 +1,48 @@
+// What a file means to the shrinker, and what it is not asked to judge.
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { scenarioInput } from "../../../src/tools/shrink/inputs.js";
+import type { ShrinkInput } from "../../../src/tools/shrink/inputs.js";
+import { loadScenarios } from "../../../src/workload/scenario.js";
+import { FaultyAdapter, freshPath, right } from "../faulty-adapter.js";
+import type { Mistake } from "../faulty-adapter.js";
+import { CONFIG } from "./judges.js";
+
+async function input(change: object, mistake: Mistake): Promise<ShrinkInput | null> {
+  const path = freshPath("scenario.json");
+  const ops = [{ op: "row.alloc", args: { reqs: ["r1"] } }];
+  const scenario = { name: "small", story: "One row.", config: CONFIG, ops, ...change };
+  writeFileSync(path, JSON.stringify(scenario));
+  const [loaded] = loadScenarios([path]);
+  const start = (of: Mistake) => async (): Promise<FaultyAdapter> => new FaultyAdapter(of);
+  const sides = { candidate: start(mistake), base: start(right), isSame: false };
+  return scenarioInput(loaded!, sides, null);
+}
+
+const refuses: Mistake = (_n, { op }) =>
+  op === "row.alloc" ? { err: { code: "refused_rows", need: 1, free: 0 } } : null;
+
+test("a scenario that passes is nothing to shrink", async () => {
+  expect(await input({}, right)).toBeNull();
+});
+
+test("a failing expectation is about its operation, which stays", async () => {
+  const found = await input({}, refuses);
+  expect(found).toMatchObject({ by: "scenario", target: "kept", note: null });
+  expect(await found!.running.judge(found!.case)).toMatchObject({
+    kind: "fails",
+    finding: { n: 1, signature: { check: "expectation", op: "row.alloc", component: null } },
+  });
+});
+
+test("where nobody meets the expectation, the operation stays as it is and the result says so", async () => {
+  const ops = [{ op: "row.alloc", args: { reqs: ["r1"] }, expect: { ok: { rows: { r1: 7 } } } }];
+  const found = await input({ ops }, right);
+  expect(found).toMatchObject({ target: "unchanged" });
+  expect(found!.note).toMatch(/no second implementation/);
+});
+
+test("a case of another judge is sent there", async () => {
+  const found = { by: "stress", check: "lost_write", op: "row.alloc", n: 1, message: "lost" };
+  await expect(input({ found }, right)).rejects.toThrow(/stress --minimize/);
+});
