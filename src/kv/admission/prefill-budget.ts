@@ -57,6 +57,8 @@ export class PrefillBudget {
     for (const entry of queue) {
       const verdict: AdmitVerdict = waiting ? WAIT : this.#judge(entry);
       verdicts[entry.req] = verdict;
+      const isServed = verdict.verdict === "admit" || verdict.verdict === "chunk";
+      this.#core.chain.stages?.fold("admit", [verdict.tokens], isServed);
       waiting ||= verdict.verdict === "wait";
     }
     return verdicts;

@@ -29,13 +29,14 @@ export function reclaim(
   evictor: Evictor,
   couldFit: () => boolean = () => chain.fitsReclaimed(demand, evictor.evictable()),
 ): OperationError | null {
-  let priced = chain.price(demand, "reclaim");
-  if ("step" in priced) return null;
-  if (!couldFit()) return priced;
+  let priced = chain.priceUnfolded(demand);
+  const serves = "step" in priced || couldFit();
+  chain.stages?.fold("reclaim", demand, serves);
+  if (!serves && !("step" in priced)) return priced;
   while (!("step" in priced)) {
     const hasEvicted = evictor.evictNext(shortBand(chain, priced));
     assert(hasEvicted, "reclaim.evictable_pages_can_be_evicted");
-    priced = chain.price(demand, "reclaim");
+    priced = chain.priceUnfolded(demand);
   }
   return null;
 }

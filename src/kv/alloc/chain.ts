@@ -155,12 +155,13 @@ export class ChainAllocator {
   /** The plan by which a take of this demand would go, or the refusal that it meets: virtual ids, slot ids, index room,
    * bytes. `kind` names the question for the stages' agreement. */
   price(demand: readonly number[], kind = "take"): PricedPlan | OperationError {
-    const priced = this.#price(demand);
+    const priced = this.priceUnfolded(demand);
     this.stages?.fold(kind, demand, "step" in priced);
     return priced;
   }
 
-  #price(demand: readonly number[]): PricedPlan | OperationError {
+  /** The same as one step of a longer question, which the stages agree on as a whole. */
+  priceUnfolded(demand: readonly number[]): PricedPlan | OperationError {
     const wanted = demand[this.owner.index]!;
     const ids = this.#freeIds(this.virtual, this.owner);
     if (wanted > ids) return { code: "refused_ids", need: wanted, free: ids };
@@ -224,17 +225,10 @@ export class ChainAllocator {
   }
 
   /** Whether a demand fits after `credit` pages by band, clipped at what is live, were freed. */
-  fitsReclaimed(
-    demand: readonly number[],
-    credit: readonly number[],
-    kind = "fits_reclaimed",
-  ): boolean {
+  fitsReclaimed(demand: readonly number[], credit: readonly number[]): boolean {
     const freed = this.bands.map((band, index) => Math.min(credit[index]!, band.live));
-    const fits = freed.every((pages) => pages === 0)
-      ? "step" in this.#price(demand)
-      : this.#idsServe(demand, freed) && this.#layoutServes(demand, freed);
-    this.stages?.fold(kind, demand, fits);
-    return fits;
+    if (freed.every((pages) => pages === 0)) return "step" in this.priceUnfolded(demand);
+    return this.#idsServe(demand, freed) && this.#layoutServes(demand, freed);
   }
 
   #idsServe(demand: readonly number[], freed: readonly number[]): boolean {

@@ -33,9 +33,10 @@ export function askFitsAfterFrees(
 ): Answer<"ask.fits_after_frees"> {
   const { chain } = core;
   const frees = args.frees === "evictable" ? core.tree.evictable : chain.vector(args.frees);
-  return {
-    ok: { fits: chain.fitsReclaimed(chain.vector(args.demand), frees, "fits_after_frees") },
-  };
+  const demand = chain.vector(args.demand);
+  const fits = chain.fitsReclaimed(demand, frees);
+  chain.stages?.fold("fits_after_frees", demand, fits);
+  return { ok: { fits } };
 }
 
 /** Physical pages of virtual ones, or of a row's token range, in every token band; 0 where unbound. @internal */
