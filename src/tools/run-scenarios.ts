@@ -1,7 +1,15 @@
 // Runs scenarios against what they expect and what must hold at their end: the entry of a CI.
 import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
 import { CandidateError } from "../base/errors.js";
-import type { Answer, DigestDepth, Operation } from "../base/operations.js";
+import type {
+  Answer,
+  BootOk,
+  DigestDepth,
+  DirectConfig,
+  KvOperation,
+  Operation,
+  RunConfig,
+} from "../base/operations.js";
 import type { State } from "../base/state.js";
 import {
   checkFinally,
@@ -10,8 +18,10 @@ import {
   scenarioWorkload,
 } from "../workload/scenario.js";
 import type { Mismatch, Scenario, ScenarioWorkload } from "../workload/scenario.js";
+import { RunAuditor } from "./audit/auditor.js";
 import { Candidate, givesDepth } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
+import type { Finding } from "./findings.js";
 import { LawChecker } from "./laws.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
@@ -33,7 +43,7 @@ export interface Fault {
   readonly n: number | null;
   readonly op: string | null;
   readonly message: string;
-  /** `expectation`, `law`, `finally`, `drain`, or how the implementation broke. */
+  /** `expectation`, `law`, a rule of the audit, `finally`, `drain`, or how the implementation broke. */
   readonly check: string;
   readonly component: string | null;
 }
@@ -125,6 +135,7 @@ class ScenarioRun {
   readonly #pulse: Pulse;
   readonly #watch: ScenarioWatch;
   readonly #laws = new LawChecker();
+  #auditor: RunAuditor | null = null; // null: before the boot, or of a model form, whose direct form is not told
   #boot: State | null = null;
   #isDraining = false;
   isBroken = false;
@@ -184,6 +195,8 @@ class ScenarioRun {
   /** Checks the state after the drain. */
   async atEnd(): Promise<Fault | null> {
     await this.#pulse.breathe();
+    const [leak] = this.#auditor?.end() ?? [];
+    if (leak !== undefined) return auditFault(leak);
     if (!this.#isDraining || this.#boot === null) return null;
     const drained = await this.#adapter.state();
     if (drained === null) return null;
@@ -215,7 +228,15 @@ class ScenarioRun {
       return fault("failed", n, op, text(mismatch), { check: "expectation", mismatch });
     }
     const law = this.#laws.check(operation, answer);
-    return law === null ? null : fault("failed", n, op, law.message, { check: "law" });
+    if (law !== null) return fault("failed", n, op, law.message, { check: "law" });
+    return this.#audit(n, operation, answer);
+  }
+
+  #audit(n: number, operation: Operation, answer: Answer): Fault | null {
+    if (operation.op === "boot" && answer.ok !== undefined)
+      this.#auditor = auditorOf(this.#workload.config, answer.ok as BootOk); // of a boot
+    const [found] = this.#auditor?.line(n, operation as KvOperation, answer) ?? []; // scenarios are of domain kv
+    return found === undefined ? null : auditFault(found);
   }
 
   // `quiescent` and `ledger` hold as the operations left it, before the drain.
@@ -243,6 +264,20 @@ class ScenarioRun {
     const message = `at the end: ${text(mismatch)}`;
     return fault("failed", n, null, message, { check: "finally", mismatch });
   }
+}
+
+function auditorOf(config: RunConfig, boot: BootOk): RunAuditor | null {
+  return isDirect(config) ? new RunAuditor(config, boot) : null;
+}
+
+function isDirect(config: RunConfig): config is DirectConfig {
+  return "sub_pools" in config;
+}
+
+function auditFault({ n, signature, message }: Finding): Fault {
+  return fault("failed", n, signature.op, `audit ${signature.check}: ${message}`, {
+    check: signature.check,
+  });
 }
 
 function text({ path, expected, got }: Mismatch): string {
