@@ -49,10 +49,22 @@ export { servingWorkload } from "./workload/serving.js";
 
 // The tools: results are data.
 export type * from "./tools/outcome.js";
+export type { Finding, Signature } from "./tools/findings.js";
+export { auditTrace } from "./tools/audit/audit.js";
+export type { AuditOptions, AuditResult, PlacedFinding } from "./tools/audit/audit.js";
+export { RunAuditor } from "./tools/audit/auditor.js";
+export type { UncheckedRules } from "./tools/audit/auditor.js";
 export { compareFiles } from "./tools/compare-files.js";
 export type { CompareFilesOptions } from "./tools/compare-files.js";
 export { compareTrace } from "./tools/compare-trace.js";
 export type { CompareChoices, CompareTraceOptions } from "./tools/compare-trace.js";
+export { metamorph } from "./tools/metamorph/metamorph.js";
+export type {
+  MetamorphFinding,
+  MetamorphOptions,
+  MetamorphResult,
+  RewriteName,
+} from "./tools/metamorph/metamorph.js";
 export { record } from "./tools/record.js";
 export type { RecordOptions } from "./tools/record.js";
 export { replayTrace } from "./tools/replay.js";
@@ -61,5 +73,10 @@ export { runScenarios } from "./tools/run-scenarios.js";
 export type { RunScenariosOptions } from "./tools/run-scenarios.js";
 export { runWorkloads } from "./tools/run-workload.js";
 export type { RunWorkloadsOptions } from "./tools/run-workload.js";
+export { shrink } from "./tools/shrink/shrink.js";
+export type { FailingCase, ShrinkOptions, ShrinkResult } from "./tools/shrink/shrink.js";
+export type { Judge, Judgement, ShrinkCase } from "./tools/shrink/case.js";
+export { runStress } from "./tools/stress/stress.js";
+export type { StressFinding, StressOptions, StressResult } from "./tools/stress/stress.js";
 export { traceStats } from "./tools/stats.js";
 export type { StatsOptions, TraceStats } from "./tools/stats.js";
