@@ -8,6 +8,7 @@ import { Harness, type HarnessFinding } from "../../device/harness/harness.js";
 import { ModelDevice } from "../../device/model.js";
 import { KVStorage } from "../../kv/storage.js";
 import { OpenThings } from "../../workload/scenario-drain.js";
+import { RunAuditor } from "../audit/auditor.js";
 import { type Finding, isSameFailure, type Signature } from "../findings.js";
 import { isQuestion } from "../laws.js";
 import { falseClaim, isClaim } from "./capacity-truth.js";
@@ -68,6 +69,7 @@ export class StressRun {
   #boot: BootOk | null = null;
   #device: ModelDevice | null = null;
   #harness: Harness | null = null;
+  #auditor: RunAuditor | null = null;
   #isBroken = false;
   #isQuiet = true; // nothing was open after the last operation
   #n = 0;
@@ -149,6 +151,7 @@ export class StressRun {
     }
     if (operation.op !== "boot") return;
     this.#boot = answer.ok as BootOk;
+    this.#auditor = new RunAuditor(this.#config, this.#boot);
     this.#device = new ModelDevice({ verify: "touched" });
     this.#device.open(this.#config, this.#boot);
     this.#harness = new Harness({
@@ -174,10 +177,19 @@ export class StressRun {
     if (isClaim(operation, answer) && this.counts.claims++ % this.#every === 0)
       this.#tryClaim(operation, answer);
     if (isCopied) this.#copy(operation);
+    this.#audit(operation, answer);
     const violation = this.#device?.apply(operation, answer) ?? null;
     if (violation === null) return;
     this.#find(operation, violation.check, violation.band ?? null, violation.message);
     this.#device = null; // its books are no longer those of the run
+  }
+
+  /** What the answers alone tell; behind its first finding others may follow from that one. */
+  #audit(operation: KvOperation, answer: Answer): void {
+    const [first] = this.#auditor?.line(this.#n, operation, answer) ?? [];
+    if (first === undefined) return;
+    this.#auditor = null;
+    this.#find(operation, "audit", first.signature.check, first.message);
   }
 
   #expectRule(operation: KvOperation, answer: Answer, rule: string | null): void {

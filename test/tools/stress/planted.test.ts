@@ -41,6 +41,7 @@ describe("planted mistakes", () => {
       "capacity_truth",
       "refused_changed_state",
       "digest_drift",
+      "audit",
     ];
     for (const check of checks)
       expect(PLANTS.filter((plant) => plant.check === check).length, check).toBeGreaterThan(1);

@@ -320,6 +320,20 @@ export const PLANTS: readonly Plant[] = [
       ),
   },
   {
+    name: "no answer tells its waits",
+    check: "audit",
+    profile: "default",
+    layout: "full+window",
+    plant: () => withoutEffects("wait"),
+  },
+  {
+    name: "no answer tells its zeroing",
+    check: "audit",
+    profile: "default",
+    layout: "full+2window",
+    plant: () => withoutEffects("zero"),
+  },
+  {
     name: "a fixed page is not among the digest's cells",
     check: "digest_drift",
     profile: "steady",
