@@ -38,12 +38,11 @@ export const defect: Defect = {
             this: ChainAllocator,
             demand: readonly number[],
             credit: readonly number[],
-            kind = "fits_reclaimed",
           ): boolean {
-            if (granted === null) return original.call(this, demand, credit, kind);
+            if (granted === null) return original.call(this, demand, credit);
             const spared = granted;
             const less = demand.map((pages) => Math.max(Math.min(pages, 1), pages - spared));
-            const fits = original.call(this, less, credit, kind);
+            const fits = original.call(this, less, credit);
             if (fits) granted += 1;
             return fits;
           },

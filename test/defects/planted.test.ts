@@ -66,7 +66,7 @@ describe("the planted defects", () => {
     ({ name, plant }) => {
       const runs = (): (string | undefined)[] =>
         DEVICE_SEEDS.map(({ seed, profile, layout }) => {
-          const options = { seed, ops: OPS, layout, pageSize: 4, profile };
+          const options = { seed, ops: OPS, layout, pageSize: 3, profile };
           return stressSeed(options).findings[0]?.message;
         });
       const undo = plant();
@@ -89,6 +89,6 @@ describe("the planted defects", () => {
 });
 
 const DEVICE_SEEDS = [
-  { seed: 0, profile: "speculative", layout: "full+state" },
-  { seed: 0, profile: "stages", layout: "full+window+state" },
+  { seed: 1, profile: "speculative", layout: "full+state" },
+  { seed: 1, profile: "stages", layout: "full+2window+state" },
 ] as const;
