@@ -10,7 +10,7 @@ import { dropWorkLocks, lockPath } from "./locks.js";
 import { Faults, invalid } from "./refusal.js";
 import { allUnits, placeOf, requestNamed } from "./rows.js";
 import { copiesOn, waitFor } from "./signals.js";
-import { labelsOf, pathTo, slotNames } from "./tree.js";
+import { labelsOf, pathTo } from "./tree.js";
 import { endHeldTransfers } from "./transfers.js";
 import {
   type Band,
@@ -58,26 +58,15 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   return { host: hostLists(world, host) };
 }
 
-// Locks the copied nodes, the deepest first; one that a deeper one's lock covers needs none of its own. Parents keep what
-// they have on the host, since a child is about to have a copy.
+// Locks the path to each copied node. Parents keep what they have on the host, since a child is about to have a copy.
 function lockCopied(
   world: World,
   path: readonly TreeNode[],
   copied: readonly number[],
   copy: string,
 ): void {
-  const isCovered = (node: TreeNode): boolean =>
-    slotNames(world).every((slot) => {
-      const held = world.locks.some(
-        (lock) =>
-          lock.holder === copy && lock.kind === "backup" && lock.nodes[slot]?.includes(node.id),
-      );
-      const isState = bandNamed(world, slot).role === "state";
-      return held || (isState && node.state === null);
-    });
   for (let at = path.length - 1; at >= 0; at--) {
-    const node = path[at]!; // inside the path
-    if (!copied.includes(node.id) || isCovered(node)) continue;
+    if (!copied.includes(path[at]!.id)) continue; // inside the path
     lockPath(world, path.slice(0, at + 1), copy, "backup");
     world.locks.at(-1)?.hostNodes.push(...path.slice(0, at + 1).map(({ id }) => id));
   }
@@ -199,6 +188,7 @@ function save(world: World, request: Request, copy: string): PageLists {
     cursors: { ...request.cursors },
     full: flags(ownerOf(world)),
     windows: Object.fromEntries(windowsOf(world).map((band) => [band.name, flags(band)])),
+    checkpoint: request.checkpoint,
     states: request.slots.main.length,
     hostPages,
   };

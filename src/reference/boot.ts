@@ -69,8 +69,9 @@ function checkPlan(pools: readonly SubPoolConfig[]): void {
   const lifetimes = pools.map((pool) =>
     pool.kind === "state" ? "state" : String(pool.window ?? (isOwner(pool) ? "full" : "unknown")),
   );
-  if (new Set(lifetimes).size < lifetimes.length)
-    throw new Refusal({ code: "refused_plan", rule: "two_geometries" });
+  const second = pools.find((_, place) => lifetimes.indexOf(lifetimes[place] ?? "") < place);
+  if (second !== undefined)
+    throw new Refusal({ code: "refused_plan", rule: "two_geometries", band: second.name });
 }
 
 function isOwner(pool: SubPoolConfig): boolean {

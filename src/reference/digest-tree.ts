@@ -1,7 +1,7 @@
 // Cells of the prefix tree and of the host pools (docs/trace-format.md, section 8).
 import { hashName, hashOn, type LaneSum } from "../base/digest.js";
 import { addWeighted } from "./digest-list.js";
-import { childrenOf, isAnywhere, isOnDevice } from "./tree.js";
+import { childrenOf, isAnywhere, isOnDevice, partsOf } from "./tree.js";
 import { type Band, stateBandOf, type TreeNode, type World } from "./world.js";
 
 /** @internal */
@@ -79,9 +79,7 @@ function pageNames(world: World): Map<number, number[]> {
 function pageText(labels: readonly string[]): string {
   const runs: { readonly hash: string; readonly from: number; tokens: number }[] = [];
   for (const label of labels) {
-    const cut = label.lastIndexOf(":");
-    const hash = label.slice(0, cut);
-    const offset = Number(label.slice(cut + 1));
+    const { hash, offset } = partsOf(label);
     const last = runs.at(-1);
     if (last?.hash === hash && last.from + last.tokens === offset) last.tokens += 1;
     else runs.push({ hash, from: offset, tokens: 1 });

@@ -11,7 +11,7 @@ import { dropLocks } from "./locks.js";
 import { Faults, invalid, Refusal } from "./refusal.js";
 import { allUnits, closeRequest, requestNamed } from "./rows.js";
 import { take } from "./take.js";
-import { labelsOf, pathTo, walk } from "./tree.js";
+import { inKeyOrder, labelsOf, pathTo, walk } from "./tree.js";
 import { endHeldTransfers } from "./transfers.js";
 import { type Request, stateBandOf, type World } from "./world.js";
 
@@ -40,7 +40,7 @@ export function finish(
     const node =
       end % world.config.page_size === 0 ? walk(world, labels.slice(0, end)).at(-1) : null;
     if (slot !== null && node?.node.to === end && node.node.state === null)
-      giveState(request, node.node, slot);
+      giveState(world, request, node.node, slot);
   }
   units.push(...endRequest(world, request));
   return { ...freedOk(world, freeUnits(world, units)), ...(tree === null ? {} : { tree }) };
@@ -113,7 +113,7 @@ function takeReplacement(world: World, band: string): ReturnType<typeof take> {
   }
 }
 
-/** `contents.discard`: the tree is emptied when nothing holds its contents. @internal */
+/** `contents.discard`: the tree and what retracted requests keep on the host go when nothing is open. @internal */
 export function contentsDiscard(world: World): KvOk["contents.discard"] {
   checkNow(world);
   const holders = [
@@ -126,7 +126,10 @@ export function contentsDiscard(world: World): KvOk["contents.discard"] {
   if (holders.length > 0)
     throw new Refusal({ code: "refused_busy", holders: [...new Set(holders)] });
   const { freed } = evictEverything(world);
-  for (const node of world.tree) giveHostPages(world, node.host);
+  // Children before their parents.
+  for (const node of inKeyOrder(world).reverse()) giveHostPages(world, node.host);
   world.tree = [];
+  for (const { hostPages } of world.saved.values()) giveHostPages(world, hostPages);
+  world.saved.clear();
   return { freed: pageLists(world, freed) };
 }

@@ -8,7 +8,6 @@ import { placeOf } from "./rows.js";
 import { copiesOn, retireThrough, transfersOn, waitFor } from "./signals.js";
 import { hostWait } from "./take.js";
 import {
-  type Band,
   type Forward,
   hasOverlap,
   type Request,
@@ -53,9 +52,10 @@ export function launch(
   if (openForward(world) !== null) faults.add("launch_open");
   if (world.forwards.some(({ name }) => name === step)) faults.add("name_state");
   faults.check();
+  for (const entry of batch) {
+    if (readsReserved(world, entry)) invalid("name_state", { req: entry.req });
+  }
   const { reads, writes } = usesOf(world, batch);
-  if (world.bands.some((band) => (reads[band.name] ?? []).some(isReserved(world, band))))
-    invalid("name_state");
   if (!isPrebuilt) clearUses(world, reads, writes);
   world.forwards.push({
     name: step,
@@ -74,9 +74,21 @@ export function launch(
   return { resets };
 }
 
-function isReserved(world: World, band: Band): (page: number) => boolean {
-  const fixed = fixedByLoads(world, band);
-  return (page) => fixed.includes(page);
+// Whether an entry reads what a load that is not submitted will bring.
+function readsReserved(world: World, { req, to, track }: ForwardEntry): boolean {
+  const request = world.requests.get(req)!; // checked by the launch
+  const count = Math.ceil(to / world.config.page_size);
+  return world.bands.some((band) => {
+    const fixed = fixedByLoads(world, band);
+    if (fixed.length === 0) return false;
+    if (band.role !== "state")
+      return request.virtual
+        .slice(0, count)
+        .some((_, page) => fixed.includes(placeOf(world, request, band, page)));
+    const current = track === undefined ? [] : request.slots.track.slice(request.ring).slice(0, 1);
+    const slots = [...request.slots.main.slice(0, 1), ...current];
+    return slots.some((slot) => fixed.includes(band.bindings.get(slot) ?? 0));
+  });
 }
 
 // Waits what writes the pages that it reads, and all that uses the pages it writes: transfers on the host, then copies.

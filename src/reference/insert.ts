@@ -252,10 +252,11 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
 }
 
 /** Gives a slot of a request to a node that has no state. @internal */
-export function giveState(request: Request, node: TreeNode, slot: number): void {
+export function giveState(world: World, request: Request, node: TreeNode, slot: number): void {
   for (const list of Object.values(request.slots)) {
     const at = list.indexOf(slot);
     if (at >= 0) list.splice(at, 1);
   }
   node.state = slot;
+  for (const { name, role } of world.bands) if (role === "state") node.used[name] = world.uses;
 }

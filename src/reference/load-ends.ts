@@ -57,12 +57,20 @@ export function loadDone(world: World, { copy: name, outcome }: KvArgs["host.loa
 
 // The nodes of the path get what the load brings; what they have meanwhile is to be freed.
 function enterTree(world: World, load: Load): FreedUnit[] {
+  const use = world.uses + 1;
   const left: FreedUnit[] = [];
   const nodes = walk(world, load.path ?? []).map(({ node }) => node);
   // The owner's ids first: windows are bound under them.
   for (const part of load.parts.toReversed()) {
     const taken = new Set<LoadUnit>();
-    for (const node of nodes) for (const unit of give(world, part, node)) taken.add(unit);
+    for (const node of nodes) {
+      const given = give(world, part, node);
+      if (given.length > 0) {
+        node.used[part.band] = use;
+        world.uses = use;
+      }
+      for (const unit of given) taken.add(unit);
+    }
     const redundant = part.units.filter((unit) => !taken.has(unit));
     left.unshift(...redundant.map((unit) => freedUnit(part, unit)));
   }

@@ -53,15 +53,34 @@ export function loadReserve(
     append(lists, band.name, ...got);
     parts.push({ band: band.name, units });
   }
-  const reservedBands = parts.map(({ band }) => band);
+  const isFixed = ({ band }: LoadPart): boolean =>
+    world.stages === null || bandNamed(world, band).role === "window";
+  const reservedBands = parts.filter(isFixed).map(({ band }) => band);
   const target = labels === null ? null : labels.slice(0, args.len);
   const nothing = { req: null, from: 0, to: 0, isBound: false, cursors: {} };
   world.loads.push({ name: args.load, path: target, parts, ...nothing, reservedBands });
   if (path !== null) {
-    lockPath(world, path, args.load, "load");
-    world.locks.at(-1)?.hostNodes.push(...path.map(({ id }) => id));
+    const whole = pathTo(world, labels ?? [], args.len ?? 0) ?? path; // nodes were cut where windows begin
+    lockPath(world, whole, args.load, "load");
+    const sources = whole.filter((node) => isSource(world, node, wanted));
+    world.locks.at(-1)?.hostNodes.push(...sources.map(({ id }) => id));
   }
   return { pages: pageLists(world, lists), step };
+}
+
+// Whether a load reads host copies of a node, given the positions that it brings.
+function isSource(
+  world: World,
+  { from, to }: TreeNode,
+  wanted: Readonly<Record<string, readonly number[]>>,
+): boolean {
+  const { page_size: pageSize } = world.config;
+  return world.bands.some(({ name, role }) =>
+    (wanted[name] ?? []).some((position) => {
+      if (role === "state") return position === to;
+      return from <= position * pageSize && position * pageSize < to;
+    }),
+  );
 }
 
 // The id of a page that is taken: the oldest free one; a window page waits for its owner's.
@@ -149,6 +168,9 @@ export function loadBind(world: World, args: KvArgs["host.load_bind"]): KvOk["ho
   }
   if (load === undefined || load.isBound) faults.add("name_state");
   if (load?.path === null && args.req === undefined) faults.add("name_state");
+  const unnamed = load?.path === null ? windowWithoutIds(world, load) : undefined;
+  if (unnamed !== undefined && request !== undefined)
+    faults.add("name_state", { req: request.name, band: unnamed.name });
   faults.check();
   if (load === undefined) invalid("name_state");
   const bound: Required<FreedUnit>[] = [];
@@ -160,6 +182,12 @@ export function loadBind(world: World, args: KvArgs["host.load_bind"]): KvOk["ho
   if (request !== undefined && load.path === null) joinRow(world, load, request, args.from ?? 0);
   const order = load.path === null ? loadedIds(world, load) : bound.map(({ id }) => id);
   return { bound: pageLists(world, boundLists(world, bound, [...new Set(order)])) };
+}
+
+// A window of which the load has more pages than ids to bind them to.
+function windowWithoutIds(world: World, load: Load): Band | undefined {
+  const ids = loadedIds(world, load).length;
+  return windowsOf(world).find(({ name }) => unitsOfBand(load, name).length > ids);
 }
 
 // A page whose position has another one meanwhile stays without an id.

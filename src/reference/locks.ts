@@ -64,13 +64,13 @@ export function treeLock(
   return {};
 }
 
-/** @internal */
+/** Of a holder's equal locks the newest goes. @internal */
 export function treeUnlock(
   world: World,
   { key, len, req }: KvArgs["tree.unlock"],
 ): Record<string, never> {
   const path = labelsOf(key).slice(0, len).join(" ");
-  const index = world.locks.findIndex(
+  const index = world.locks.findLastIndex(
     (lock) => lock.kind === "named" && lock.holder === req && lock.path === path,
   );
   if (index < 0) invalid("lock_not_held", { req });

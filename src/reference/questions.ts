@@ -8,13 +8,14 @@ import { checkNow } from "./forwards.js";
 import type { Plan } from "./layout.js";
 import { flushOpportunistic } from "./rearrange.js";
 import { requestNamed } from "./rows.js";
-import { layOut } from "./take.js";
+import { checkStageLoads, layOut } from "./take.js";
 import { fits, tryOut } from "./trial.js";
 import { tokenBandsOf, type World } from "./world.js";
 
 /** @internal */
 export function chainFlush(world: World): KvOk["chain.flush"] {
   checkNow(world);
+  checkStageLoads(world);
   const answer: Record<string, FlushedBand> = {};
   for (const band of world.bands) answer[band.name] = flushOpportunistic(world, band);
   return answer;
@@ -26,6 +27,7 @@ export function chainRelieve(
   { demand }: KvArgs["chain.relieve"],
 ): KvOk["chain.relieve"] {
   checkNow(world);
+  checkStageLoads(world);
   const plan = layOut(world, demand);
   return { ...spansOf(world, plan), step: plan.step };
 }

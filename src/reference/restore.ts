@@ -41,6 +41,7 @@ export function restore(
   const request = openRequest(world, req);
   world.marked = world.marked.filter((row) => row !== request.row); // it is written whole
   request.allocated = saved.allocated;
+  request.checkpoint = saved.checkpoint;
   request.cursors = { ...saved.cursors };
   const lists = fillRow(world, request, saved, pages);
   const slots = (state === null ? [] : (pages[state.name] ?? [])).map((page) => ({

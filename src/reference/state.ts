@@ -1,11 +1,25 @@
 // The full state as `state` lines carry it (docs/trace-format.md, section 9).
 import { toExtents } from "../base/extents.js";
-import type { BandState, RowState, State } from "../base/state.js";
+import type { BandState, LedgerRecord, RowState, State } from "../base/state.js";
+import { append, type Lists, pageLists } from "./answers.js";
 import { sharedFences } from "./fences.js";
 import { fixedByLoads } from "./fixed.js";
 import { openForward } from "./forwards.js";
-import { unretired, usersOf } from "./signals.js";
-import { ascending, type Band, liveCount, PURPOSES, type Request, type World } from "./world.js";
+import { hostLists } from "./host-pool.js";
+import { keepersOf, published, unretired } from "./signals.js";
+import { inKeyOrder, isOnDevice, slotNames } from "./tree.js";
+import {
+  ascending,
+  type Band,
+  bandNamed,
+  liveCount,
+  type Place,
+  PURPOSES,
+  type Request,
+  type Transfer,
+  type TreeNode,
+  type World,
+} from "./world.js";
 
 /** @internal */
 export function stateOf(world: World): State {
@@ -24,20 +38,21 @@ export function stateOf(world: World): State {
       retired: world.retired,
       open: openForward(world)?.name ?? null,
     },
-    ledger: unretired(world).flatMap((forward) =>
-      Object.entries(forward.writes).map(([band, pages]) => ({
-        use: "FORWARD",
-        band,
-        pages: toExtents([...new Set(pages)].sort(ascending)),
-        signal: forward.name,
-      })),
-    ),
+    ledger: ledgerOf(world),
     rows: Object.fromEntries(
       [...world.requests.values()].map((request) => [request.name, rowState(world, request)]),
     ),
-    tree: world.tree.map(({ labels: _, ...node }) => node),
-    host: { free: world.hostFree, copies: world.copies.map(({ name }) => name) },
-    net: { transfers: world.transfers },
+    tree: inKeyOrder(world).map((node) => nodeState(world, node)),
+    host: {
+      free: hostLists(world, world.hostFree),
+      copies: world.copies.map(({ name }) => name),
+      loads: world.loads.map(({ name }) => name),
+    },
+    net: {
+      transfers: Object.fromEntries(
+        world.transfers.map((transfer) => [transfer.name, transferState(world, transfer)]),
+      ),
+    },
   };
 }
 
@@ -49,7 +64,7 @@ function bandState(world: World, band: Band): BandState {
     pending: band.pending.map(({ key, pages }) => ({ key, pages: toExtents(pages) })),
     vacated: band.vacated.map((page) => ({
       pages: [[page, 1]],
-      readers: usersOf(world, band, page),
+      readers: keepersOf(world, band, page),
     })),
     fixed: toExtents(fixedByLoads(world, band).sort(ascending)),
     bindings: bindingRuns(band),
@@ -78,5 +93,74 @@ function rowState(world: World, request: Request): RowState {
     checkpoint: request.checkpoint,
     slots: Object.fromEntries(slots.map((purpose) => [purpose, toExtents(request.slots[purpose])])),
     reset: world.marked.includes(request.row),
+  };
+}
+
+// What copies, transfers and forwards use; of a forward what it writes.
+function ledgerOf(world: World): LedgerRecord[] {
+  const ofForwards = unretired(world).flatMap((forward) =>
+    Object.entries(forward.writes).map(([band, pages]) =>
+      ledgerRecord("FORWARD", band, pages, forward.name),
+    ),
+  );
+  const byBand = (use: string, signal: string, places: readonly Place[]): LedgerRecord[] =>
+    world.bands
+      .map(({ name }) => ({
+        name,
+        pages: places.filter(({ band }) => band === name).map(({ page }) => page),
+      }))
+      .filter(({ pages }) => pages.length > 0)
+      .map(({ name, pages }) => ledgerRecord(use, name, pages, signal));
+  const ofCopies = world.copies
+    .filter((copy) => !copy.isWaited)
+    .flatMap(({ direction, name, places }) =>
+      byBand(direction === "out" ? "COPY_READ" : "COPY_WRITE", name, places),
+    );
+  const ofTransfers = published(world).flatMap(({ name, places }) =>
+    byBand("NETWORK", name, places),
+  );
+  return [...ofForwards, ...ofCopies, ...ofTransfers];
+}
+
+function ledgerRecord(
+  use: string,
+  band: string,
+  pages: readonly number[],
+  signal: string,
+): LedgerRecord {
+  return { use, band, pages: toExtents([...new Set(pages)].sort(ascending)), signal };
+}
+
+function nodeState(world: World, node: TreeNode): Record<string, unknown> {
+  const slots = slotNames(world).map((slot): [string, unknown] => {
+    const pages = pagesOf(world, node, slot);
+    const locks = world.locks.filter((lock) => lock.nodes[slot]?.includes(node.id)).length;
+    const host = hostLists(world, node.host)[slot] ?? [];
+    return [slot, { pages: toExtents(pages), locks, used: node.used[slot] ?? 0, host }];
+  });
+  return {
+    key: node.labels,
+    from: node.from,
+    to: node.to,
+    slots: Object.fromEntries(slots),
+  };
+}
+
+function pagesOf(world: World, node: TreeNode, slot: string): number[] {
+  if (!isOnDevice(world, node, slot)) return [];
+  const band = bandNamed(world, slot);
+  const ids = band.role === "state" ? [node.state ?? 0] : (node.ids ?? []);
+  return ids.map((id) => band.bindings.get(id) ?? 0);
+}
+
+function transferState(world: World, transfer: Transfer): Record<string, unknown> {
+  const waiting: Lists = {};
+  for (const { band, id, transfers } of world.deferred)
+    if (transfers.includes(transfer.name)) append(waiting, band, id);
+  return {
+    direction: transfer.direction,
+    phase: transfer.isPublished ? "published" : "held",
+    writers: transfer.writers,
+    deferred: pageLists(world, waiting),
   };
 }

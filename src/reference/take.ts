@@ -5,10 +5,10 @@ import { fixedByLoads, fixedByTransfers } from "./fixed.js";
 import { leastPlan, type Limits, type Place, type Plan } from "./layout.js";
 import { absorbEdges, parkIfEmpty, settlePending } from "./pages.js";
 import { flushUrgent, relocate } from "./rearrange.js";
-import { Refusal } from "./refusal.js";
+import { invalid, Refusal } from "./refusal.js";
 import { copiesOn, fencesOfPage, waitFor } from "./signals.js";
 import { freeIdCount, stageIsShort, stagePacks } from "./stages.js";
-import { bandNamed, liveCount, ownerOf, stateBandOf, type World } from "./world.js";
+import { bandNamed, liveCount, type Load, ownerOf, stateBandOf, type World } from "./world.js";
 
 /** Pages a band in the order in which they are handed out. @internal */
 export interface Taken {
@@ -21,8 +21,19 @@ export type FirstWriter = "zeroing" | "host_load";
 
 /** Takes the demand's pages, without ids. @internal */
 export function take(world: World, demand: Demand, writer: FirstWriter = "zeroing"): Taken {
+  checkStageLoads(world);
   const plan = layOut(world, demand);
   return { step: plan.step, pages: handOut(world, demand, plan, writer) };
+}
+
+/**
+ * With stages nothing is laid out while a load has window pages that it did not bind: they are fixed in this stage, of
+ * which the others know nothing. Refuses with `name_state`. @internal
+ */
+export function checkStageLoads(world: World): void {
+  const isUnbound = ({ reservedBands }: Load): boolean =>
+    reservedBands.some((name) => bandNamed(world, name).role === "window");
+  if (world.stages !== null && world.loads.some(isUnbound)) invalid("name_state");
 }
 
 /** Everything a take does before it hands out. The plan that it answers. @internal */
@@ -115,11 +126,11 @@ function relieve(world: World, demand: Demand): Plan {
     realise(world, first, firstAttempt(world));
     return first;
   }
-  const second = leastPlan(world, demand, secondAttempt(world), ["flush_ends", "relayout"]);
+  const second = leastPlan(world, demand, secondAttempt(world));
   if (second === null) refuseCapacity(world, demand, "bytes");
   const trial = structuredClone(world);
   trial.hostNeeds = [];
-  const plan = leastPlan(trial, demand, secondAttempt(trial), ["flush_ends", "relayout"])!; // as on the original
+  const plan = leastPlan(trial, demand, secondAttempt(trial))!; // as on the original
   realise(trial, plan, secondAttempt(trial));
   handOut(trial, demand, plan, "zeroing");
   hostWait(world, trial.hostNeeds);

@@ -102,8 +102,10 @@ export function netEnd(world: World, args: KvArgs["net.end"]): KvOk["net.end"] {
   const transfer = world.transfers.find((candidate) => candidate.name === name);
   if (transfer === undefined) {
     if (!world.closedTransfers.includes(name)) invalid("name_state");
+    if (world.stages !== null) invalid("feature_conflict");
     return { released: {}, late: true };
   }
+  if (!transfer.isPublished && outcome === "ok") invalid("name_state"); // no peer is done with what it was not told
   const isRepeated = !transfer.writers.includes(writer ?? ONLY_WRITER);
   if (outcome !== "timeout" && isRepeated) return { released: {}, late: true };
   const endsAll = outcome === "timeout" || (outcome === "failed" && transfer.direction === "send");

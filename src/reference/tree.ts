@@ -1,4 +1,5 @@
 // The prefix tree: nodes of whole pages, walked token by token, split where somebody needs an end.
+import { byCodeUnit } from "../base/canonical-json.js";
 import type { Key } from "../base/operations.js";
 import {
   bandNamed,
@@ -26,6 +27,29 @@ export interface PathStep {
 /** @internal */
 export function childrenOf(world: World, node: TreeNode | null): TreeNode[] {
   return world.tree.filter((child) => child.parent === (node?.id ?? null));
+}
+
+/** All nodes, parents before children and siblings by key. @internal */
+export function inKeyOrder(world: World, parent: TreeNode | null = null): TreeNode[] {
+  return childrenOf(world, parent)
+    .sort((left, right) => byKey(left.labels, right.labels))
+    .flatMap((node) => [node, ...inKeyOrder(world, node)]);
+}
+
+// By the first token that differs: numbers before texts, then by offset.
+function byKey(left: readonly string[], right: readonly string[]): number {
+  const at = left.findIndex((label, index) => label !== right[index]);
+  const [first, second] = [partsOf(left[at] ?? ":"), partsOf(right[at] ?? ":")];
+  if (first.hash === second.hash) return first.offset - second.offset;
+  const [isText, isOtherText] = [first.hash.startsWith('"'), second.hash.startsWith('"')];
+  if (isText !== isOtherText) return isText ? 1 : -1;
+  return isText ? byCodeUnit(first.hash, second.hash) : Number(first.hash) - Number(second.hash);
+}
+
+/** Hash, as JSON writes it, and offset of a token's label. @internal */
+export function partsOf(label: string): { readonly hash: string; readonly offset: number } {
+  const cut = label.lastIndexOf(":");
+  return { hash: label.slice(0, cut), offset: Number(label.slice(cut + 1)) };
 }
 
 /** The way of the labels from the root, as far as whole pages agree. @internal */
@@ -163,10 +187,10 @@ export function reachedBy(
   return path.filter((node) => node.to > from);
 }
 
-/** Marks a path as used by this operation: of a window its last tokens and a page more. @internal */
+/** Marks what a path has on the device as used by this operation: of a window its last tokens and a page more. @internal */
 export function touch(world: World, path: readonly TreeNode[]): void {
   for (const slot of slotNames(world)) {
     for (const node of reachedBy(world, path, slot, world.config.page_size))
-      node.used[slot] = world.uses;
+      if (isOnDevice(world, node, slot)) node.used[slot] = world.uses;
   }
 }

@@ -80,6 +80,7 @@ export interface SavedRequest {
   readonly cursors: Record<string, number>;
   readonly full: boolean[]; // which pages of the row are there
   readonly windows: Record<string, boolean[]>;
+  readonly checkpoint: number | null; // tokens
   readonly states: number; // main slots
   readonly hostPages: HostPages;
 }
