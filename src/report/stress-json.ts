@@ -7,7 +7,7 @@ export function stressJson(
   result: StressResult,
   reproduce: (finding: StressFinding) => string,
 ): unknown {
-  const { verdict, runs, resumed, cases, leftOut, findings, counts, coverage } = result;
+  const { verdict, runs, resumed, cases, scenarios, leftOut, findings, counts, coverage } = result;
   return {
     command: "stress",
     verdict,
@@ -15,6 +15,7 @@ export function stressJson(
     operations: counts.operations,
     resumed,
     cases,
+    scenarios,
     left_out: leftOut,
     findings: findings.map((finding) => ({
       ...findingJson(finding),
@@ -65,6 +66,7 @@ export function replayedJson(
     operations: counts.operations,
     resumed: 0,
     cases: 1,
+    scenarios: 0,
     left_out: 0,
     findings: found.map((one) => ({
       ...findingJson(one),

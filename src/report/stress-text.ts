@@ -60,10 +60,11 @@ function coverageLine(
 }
 
 function summary(result: StressResult, palette: Palette): string {
-  const { verdict, runs, resumed, cases, leftOut, findings, counts } = result;
+  const { verdict, runs, resumed, cases, leftOut, findings, counts, scenarios } = result;
   const parts = [
     `${counted(runs, "run")} and ${counted(counts.operations, "operation")} on 2 ranks`,
     `${counted(counts.tried, "answer")} tried on a copy`,
+    ...(scenarios > 0 ? [counted(scenarios, "scenario")] : []),
     ...(cases > 0 ? [`${counted(cases, "saved case")} run again`] : []),
     ...(resumed > 0 ? [`${counted(resumed, "run")} done before`] : []),
     ...(leftOut > 0 ? [`${counted(leftOut, "run")} left out`] : []),

@@ -135,6 +135,7 @@ export const STRESS_REPORT: AnySpec = openObject(
     operations: COUNT,
     resumed: COUNT,
     cases: COUNT,
+    scenarios: COUNT,
     left_out: COUNT,
     findings: list(STRESS_FINDING),
     counts: map("any", COUNT),

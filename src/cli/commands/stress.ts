@@ -10,6 +10,7 @@ import { PROFILE_WORDS } from "../../tools/stress/seed.js";
 import { replayCase, runStress } from "../../tools/stress/stress.js";
 import type { StressFinding, StressResult } from "../../tools/stress/stress.js";
 import { isLayout, LAYOUTS } from "../../workload/layouts.js";
+import { loadScenarios } from "../../workload/scenario.js";
 import type { Layout } from "../../workload/layouts.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
@@ -41,6 +42,7 @@ interface StressFlags {
   readonly minimize?: boolean;
   readonly out?: string;
   readonly replay?: string;
+  readonly scenarios: boolean;
   readonly device: string;
 }
 interface Shard {
@@ -61,7 +63,8 @@ device whose streams finish when each rank's schedule, drawn from the seed, says
 operation it is checked that no page lost what was written to it, that no two actors touch the
 same bytes unordered, that both ranks decide alike, that answers about capacity are true, and more
 (docs/stress.md). Each seed takes one of the page sizes, and under "mixed" one of the profiles, in
-turn.
+turn. The package's scenarios run first, under the same checks: they reach what
+seeds seldom do.
 
 With --out the folder keeps a case for each finding, at once, and what is done: the same command
 goes on from there after an interrupt, and runs the saved cases first. --replay runs one case
@@ -105,6 +108,7 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
     .option("--time-budget <seconds>", "begin no run after that", seconds("--time-budget"))
     .option("--minimize", "shrink the cases that were found; goes with --out")
     .option("--out <folder>", "where cases and the state lie")
+    .option("--no-scenarios", "leave out the package's scenarios, which run before the seeds")
     .option("--replay <case>", "run a saved case alone")
     .option(
       "--device <name>",
@@ -179,6 +183,7 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
     timeBudget: timeBudget ?? null,
     out: out ?? null,
     isMinimizing: flags.minimize === true,
+    scenarios: flags.scenarios ? loadScenarios([inPackage("scenarios")]) : [],
     revision: await sourcesOf(),
     signal: session.signal,
     onProgress: progressOf(session, "run"),

@@ -107,8 +107,8 @@ export function stressSeed(options: StressSeedOptions): StressSeedResult {
   };
 }
 
-/** The overlap loop applies the write-after-read barrier of each forward right behind its launch. */
-function barrierBehind(operation: KvOperation, { fx }: Answer): KvOperation | null {
+/** The overlap loop applies the write-after-read barrier of each forward right behind its launch. @internal */
+export function barrierBehind(operation: KvOperation, { fx }: Answer): KvOperation | null {
   if (operation.op !== "forward.record" || fx === undefined) return null;
   return { op: "forward.barrier", args: { step: operation.args.step } };
 }

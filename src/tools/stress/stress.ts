@@ -1,9 +1,11 @@
 // `stress`: saved cases first, then every seed that is not done yet; each finding is saved at once.
+import type { Scenario } from "../../workload/scenario.js";
 import { CoverageCounts, type CoverageTable } from "../coverage.js";
 import { type Finding, isSameFailure } from "../findings.js";
 import type { ToolControl } from "../pulse.js";
 import { minimizeCase } from "./minimize.js";
 import { loadCase, openFolder, pruneCases, saveCase, savedCases } from "./cases.js";
+import { type StressScenarioResult, stressScenarios } from "./scenarios.js";
 import { ResumeState, type UnitResult } from "./resume.js";
 import { noStressCounts, type StressCounts } from "./run.js";
 import { stressCase } from "./seed.js";
@@ -14,6 +16,8 @@ const SAVE_EVERY_MS = 1000;
 /** @public */
 export interface StressOptions extends UnitPlan, ToolControl {
   readonly jobs: number;
+  /** Scenarios that run before the seeds, under the same checks. */
+  readonly scenarios: readonly Scenario[];
   /** Seconds after which no further run is begun; null: none. */
   readonly timeBudget: number | null;
   /** Where cases and the state lie; null: nothing is kept. */
@@ -38,6 +42,7 @@ export interface StressResult {
   readonly runs: number; // seeds looked at, now or by the runs that this one goes on from
   readonly resumed: number; // of them, those found done
   readonly cases: number; // saved cases run again
+  readonly scenarios: number; // scenarios run, each configuration counted
   readonly leftOut: number; // runs not begun: the time was over
   readonly findings: readonly StressFinding[];
   readonly counts: StressCounts;
@@ -54,6 +59,17 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
   const cases = out === null ? [] : savedCases(out);
   const counts = noStressCounts();
   const again = cases.map((file) => runCase(file, counts)).filter((one) => one !== null);
+  const coverage = new CoverageCounts();
+  let scenarios = 0;
+  for (const found of options.shard === null || options.shard.index === 1
+    ? stressScenarios(options.scenarios)
+    : []) {
+    signal?.throwIfAborted();
+    scenarios += 1;
+    again.push(...scenarioFindings(found));
+    addCounts(counts, found.counts);
+    coverage.join(found.coverage);
+  }
   const results = new Map<string, UnitResult>();
   for (const unit of units) {
     const known = state?.get(runNameOf(unit));
@@ -83,7 +99,6 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
     state?.save();
   }
   const ordered = units.flatMap((unit) => results.get(runNameOf(unit)) ?? []);
-  const coverage = new CoverageCounts();
   for (const unit of ordered) {
     coverage.join(new CoverageCounts(unit.coverage));
     addCounts(counts, unit.counts);
@@ -99,11 +114,16 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
     runs: ordered.length,
     resumed,
     cases: cases.length,
+    scenarios,
     leftOut,
     findings,
     counts,
     coverage: coverage.tables(),
   };
+}
+
+function scenarioFindings({ run, file, findings }: StressScenarioResult): StressFinding[] {
+  return findings.map((finding) => ({ ...finding, run, profile: null, seed: 0, case: file }));
 }
 
 function control(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {

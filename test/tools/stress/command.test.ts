@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { stressJson } from "../../../src/report/stress-json.js";
@@ -27,6 +28,7 @@ const OPTIONS: StressOptions = {
   timeBudget: null,
   out: null,
   isMinimizing: false,
+  scenarios: [],
   revision: "test",
 };
 const settle = PLANTS.find(({ name }) => name.startsWith("a settle retires"))!; // it is there
@@ -34,6 +36,23 @@ const settle = PLANTS.find(({ name }) => name.startsWith("a settle retires"))!; 
 const keepsToSchema = new Ajv2020({ strict: false }).compile(
   publishedSchemas()["stress-report.schema.json"]!, // it is published
 );
+
+test("scenarios run first, under the same checks, and reach every refusal", async () => {
+  const scenarios = loadScenarios([fileURLToPath(new URL("../../../scenarios", import.meta.url))]);
+  const result = await runStress({ ...OPTIONS, scenarios, seeds: { from: 0, to: 1 } });
+  expect(result.findings).toEqual([]);
+  expect(result.scenarios).toBeGreaterThanOrEqual(scenarios.length);
+  const cells = result.coverage.find(({ name }) => name === "refusals")?.items ?? [];
+  expect(cells.filter(({ isCovered }) => !isCovered)).toEqual([]);
+  const undo = settle.plant();
+  try {
+    expect((await runStress({ ...OPTIONS, scenarios, seeds: { from: 0, to: 0 } })).verdict).toBe(
+      "failed",
+    );
+  } finally {
+    undo();
+  }
+});
 
 test("a finding is saved as a case, which fails with the mistake and not without", async () => {
   const out = folder();
