@@ -26,8 +26,7 @@ export function freeTokens(run: ModelRun, args: KvArgs["tokens.free"], ok: Freed
     else takeWindows(run, row, index, args.bands, freed);
   }
   if (args.bands === "all" && args.to === row.allocated && args.from <= args.to) {
-    row.pageCount = Math.min(row.pageCount, first);
-    row.allocated = args.from;
+    row.shorten(args.from, Math.min(row.pageCount, first));
     for (const { index } of run.arena.bands)
       row.retired[index] = Math.min(row.retired[index] ?? 0, first);
   }

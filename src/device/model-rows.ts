@@ -86,6 +86,7 @@ export class ModelRow {
   shorten(tokens: number, pages: number): void {
     this.allocated = tokens;
     this.pageCount = pages;
+    for (const [slot, len] of this.tracked) if (len > tokens) this.tracked.delete(slot);
   }
 
   /** Takes a purpose's slots out of the row. */

@@ -112,8 +112,12 @@ export class RequestTable {
     this.#freeRows.push(request.row);
   }
 
+  /** A row that gives up its tail forgets the states that were tracked there. */
   setAllocated(request: Request, tokens: number): void {
     this.#change(FIELD.allocated, request.row, request.allocated, tokens);
+    if (tokens < request.allocated)
+      for (const [index, tracked] of request.tracked.entries())
+        if (tracked !== null && tracked > tokens) this.setTracked(request, index, null);
     request.allocated = tokens;
   }
   /** Sets how many tokens of the row the tree owns. */

@@ -112,6 +112,7 @@ export function unbindPages(
 /** The row ends at `tokens` from now on. @internal */
 export function shortenRow(request: ModelRequest, tokens: number): void {
   request.allocated = tokens;
+  if (request.tracked !== null && request.tracked > tokens) request.tracked = null;
   request.full.length = Math.ceil(tokens / request.pageSize);
   for (const pages of request.windows) pages.length = request.full.length;
   for (const page of [...request.loaded.keys()]) {

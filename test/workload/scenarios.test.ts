@@ -180,6 +180,7 @@ test("which configurations each scenario runs on", () => {
     ]),
     ["states_are_found_by_length", null],
     ["temporary_lock_takes_back_its_own", null],
+    ["tracked_beyond_a_freed_tail", null],
     ["transfer_ends_inside_a_group", null],
     ["vacated_page_becomes_a_fenced_hole", null],
     ["vacated_source_under_reader", null],

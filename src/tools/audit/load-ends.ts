@@ -6,7 +6,7 @@ import { type Books, listOf } from "./books.js";
 import { FreeList } from "./free-list.js";
 import { giveBack } from "./give-back.js";
 import type { LoadBook } from "./load-book.js";
-import { removeSlot, type RowBook } from "./row-book.js";
+import { removeSlot, type RowBook, shortenTo } from "./row-book.js";
 
 /** All that a load took goes; of a row only what still stands in it and is not the tree's. @internal */
 export function giveUp(books: Books, load: LoadBook, ok: FreedOk): void {
@@ -54,7 +54,7 @@ function shorten(books: Books, load: LoadBook, row: RowBook, last: number): void
   }
   if (!isTail) return;
   row.ids.length = books.pagesOf(left);
-  row.allocated = left;
+  shortenTo(row, left);
 }
 
 /** The tree has what a load by key brought; what somebody else brought there meanwhile is freed, as the answer lists it. @internal */

@@ -7,7 +7,7 @@ import { checkStep, type Shown } from "./effects.js";
 import { FreeList } from "./free-list.js";
 import { giveBack } from "./give-back.js";
 import { checkLive } from "./hazards.js";
-import { currentSlot, emptyRow, PURPOSES, type RowBook } from "./row-book.js";
+import { currentSlot, emptyRow, PURPOSES, type RowBook, shortenTo } from "./row-book.js";
 import { checkZeroing, type Growth, growRow, type HandedOut, takeSlots } from "./takes.js";
 import { reveal } from "./unplaced.js";
 import { pageLabels } from "./page-tree.js";
@@ -150,7 +150,7 @@ export function tokensFree(
         if (bands.includes(band.name)) freeWindow(books, list, band, row, page, id);
   }
   if (bands === "all" && to === row.allocated && from <= to) {
-    row.allocated = from;
+    shortenTo(row, from);
     row.ids.length = Math.min(row.ids.length, books.pagesOf(from));
     // A window that retired pages beyond has them before it again when the row grows anew.
     const end = books.pagesOf(from) * books.pageSize;

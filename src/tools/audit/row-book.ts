@@ -44,6 +44,13 @@ export function emptyRow(req: string, row: number, bands: number): RowBook {
   };
 }
 
+/** The row ends at `tokens` from now on; what was tracked beyond is forgotten. @internal */
+export function shortenTo(row: RowBook, tokens: number): void {
+  row.allocated = tokens;
+  for (const [index, tracked] of row.tracked.entries())
+    if (tracked !== null && tracked > tokens) row.tracked[index] = null;
+}
+
 /** Puts an id into a row. @internal */
 export function setId(row: RowBook, page: number, id: number, n: number): void {
   while (row.ids.length < page) row.ids.push(0);
