@@ -23,7 +23,7 @@ function demandOf(world: World, asked: Asked, chunk: number): Demand {
   const { input, maxNew, matched, held } = asked;
   const { page_size: pageSize, prefix_sharing: isSharing, checkpoint } = world.config;
   const pagesTo = (tokens: number): number => Math.ceil(tokens / pageSize);
-  const there = pagesTo(held?.allocated ?? matched);
+  const there = pagesTo(Math.max(held?.allocated ?? 0, matched));
   const owner = Math.max(0, pagesTo(input + maxNew) - there);
   const computed = Math.max(1, Math.min(chunk, input - matched));
   const demand: Record<string, number> = { [ownerOf(world).name]: owner };
@@ -35,7 +35,9 @@ function demandOf(world: World, asked: Asked, chunk: number): Demand {
     const kept = isSharing === true ? Math.max(band.window, pageSize) : band.window;
     const retained = kept + (hasFloor(world) ? (checkpoint?.interval ?? 0) : 0);
     const peak = pagesTo(retained + computed - 1) + 1;
-    const bound = (held?.windows[band.name] ?? []).filter((isBound) => isBound).length;
+    const first = (held?.protected ?? 0) / pageSize; // before it they are the tree's
+    const flags = (held?.windows[band.name] ?? []).slice(Math.ceil(first));
+    const bound = flags.filter((isBound) => isBound).length;
     const own = held === null ? 0 : pagesTo(matched + computed) - there;
     demand[band.name] = Math.min(owner, Math.max(own, peak - bound));
   }
@@ -107,9 +109,7 @@ export function admitPass(world: World, args: KvArgs["admit.pass"]): KvOk["admit
   const grid = gridOf(world);
   if (grid !== null && chunk !== undefined && chunk < grid) invalid("chunk_below_grid");
   const pass: Pass = { world: structuredClone(world), taken: reserve ?? {}, rows: 0, admitted: 0 };
-  // What a group or a transfer still holds back is priced as if it were given.
-  pass.world.group = null;
-  pass.world.transfers = [];
+  pass.world.group = null; // what a group still holds back is priced as if it were given
   const verdicts: Record<string, AdmitVerdict> = {};
   let mustWait = false;
   for (const entry of queue) {
@@ -140,13 +140,14 @@ function judge(
   const { page_size: pageSize } = world.config;
   const labels = labelsOf(entry.key ?? []);
   const open = world.requests.get(entry.req);
-  const there = open === undefined ? longest(world, labels).len : open.allocated;
+  const hasBegun = open !== undefined && open.allocated > 0;
+  const there = hasBegun ? open.allocated : longest(world, labels).len;
   const found = Math.min(there, Math.max(0, entry.input - 1));
-  const matched = open === undefined ? Math.floor(found / pageSize) * pageSize : found;
+  const matched = hasBegun ? found : Math.floor(found / pageSize) * pageSize;
   const asked = { input: entry.input, maxNew: entry.max_new, matched, held: open ?? null };
   const whole = entry.input - matched;
   const trial = structuredClone(pass.world);
-  const path = open === undefined ? pathTo(trial, labels, matched) : null;
+  const path = hasBegun ? null : pathTo(trial, labels, matched);
   if (path !== null) lockPath(trial, path, entry.req, "named");
   const credits = evictable(trial);
   const isOpen = open !== undefined;

@@ -80,16 +80,12 @@ function gapPages(world: World, band: Band): number {
   const over = world.bands.slice(at + 1).find((other) => !isTransparent(other));
   const from = under === undefined ? 0 : under.high * under.pageBytes;
   const to = over === undefined ? world.arenaBytes : over.low * over.pageBytes;
+  if (isTransparent(band)) {
+    const first = Math.max(Math.ceil(from / band.pageBytes), band.firstPage);
+    return Math.min(Math.floor(to / band.pageBytes), band.pages) - first;
+  }
   const low = band.low * band.pageBytes - from;
   const high = to - band.high * band.pageBytes;
-  const isEmpty = isTransparent(band);
-  const bytes =
-    band.grow === "up"
-      ? high
-      : band.grow === "down"
-        ? low
-        : isEmpty
-          ? to - from
-          : Math.max(low, high);
+  const bytes = band.grow === "up" ? high : band.grow === "down" ? low : Math.max(low, high);
   return Math.floor(bytes / band.pageBytes);
 }

@@ -4,7 +4,7 @@ import type { Demand } from "../base/operations.js";
 import { evictEverything } from "./evict.js";
 import { usersOf } from "./signals.js";
 import { fitsCounted } from "./take.js";
-import { tryOut } from "./trial.js";
+import { fits, tryOut } from "./trial.js";
 import type { World } from "./world.js";
 
 const ANYWHERE = -1; // stands for a hole whose place is not known
@@ -15,8 +15,15 @@ export function evictable(world: World): Demand {
   return evictEverything(emptied).counts;
 }
 
-/** Whether the demand fits once so many pages a band are free. @internal */
+/**
+ * Whether the demand fits once so many pages a band are free, of what is live. Where nothing is, the take itself answers,
+ * stalled transfers included; otherwise counts answer. @internal
+ */
 export function fitsAfter(world: World, demand: Demand, frees: Demand): boolean {
+  const isNothing = world.bands.every(
+    (band) => Math.min(frees[band.name] ?? 0, band.bindings.size) === 0,
+  );
+  if (isNothing) return fits(world, demand);
   const answer = tryOut(world, (copy) => {
     credit(copy, frees);
     return fitsCounted(copy, demand);

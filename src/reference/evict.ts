@@ -3,11 +3,12 @@ import type { Demand, KvArgs, KvOk } from "../base/operations.js";
 import { append, type Lists } from "./answers.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { checkNow } from "./forwards.js";
+import { giveHostPages } from "./host-pool.js";
 import { isLocked, isLockedAtAll } from "./locks.js";
 import { fits } from "./trial.js";
 import { Refusal } from "./refusal.js";
 import { inChainOrder, isShort, shortBand } from "./take.js";
-import { childrenOf, isOnDevice, slotNames } from "./tree.js";
+import { childrenOf, inKeyOrder, isOnDevice, slotNames } from "./tree.js";
 import {
   bandNamed,
   type FreedUnit,
@@ -123,11 +124,16 @@ function evictLeaf(world: World, node: TreeNode, evicted: Evicted): FreedUnit[] 
   if (state !== null && node.state !== null) units.push(...evictSlot(world, node, state.name));
   units.push(...(node.ids ?? []).map((id) => ({ band: ownerOf(world).name, id })));
   node.ids = null;
-  if (Object.keys(node.host).length === 0) {
-    world.tree = world.tree.filter((other) => other !== node);
-    evicted.nodes += 1;
-  }
+  if (Object.keys(node.host).length === 0) evicted.nodes += remove(world, node);
   return units;
+}
+
+// Takes a node out, and with it what lies below on the host alone: no load could reach that again. How many nodes.
+function remove(world: World, node: TreeNode): number {
+  const below = inKeyOrder(world, node).reverse();
+  for (const child of below) giveHostPages(world, child.host);
+  world.tree = world.tree.filter((other) => other !== node && !below.includes(other));
+  return below.length + 1;
 }
 
 function evictSlot(world: World, node: TreeNode, slot: string): FreedUnit[] {

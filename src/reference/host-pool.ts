@@ -3,7 +3,7 @@ import type { KvArgs, KvOk, PageLists } from "../base/operations.js";
 import { append, type Lists } from "./answers.js";
 import { toExtents } from "../base/extents.js";
 import { Refusal } from "./refusal.js";
-import { childrenOf } from "./tree.js";
+import { inKeyOrder } from "./tree.js";
 import type { HostPages, TreeNode, World } from "./world.js";
 
 /** Host lists in chain order; host pages count from 0, so they are written apart from device pages. @internal */
@@ -45,7 +45,7 @@ export function makeHostRoom(
   return { freed, nodes };
 }
 
-// A host copy goes only when no child has one and nobody uses it; the least recently used first.
+// A host copy goes only when no node below has one and nobody uses it; the least recently used first.
 function idleHostLeaf(world: World): TreeNode | null {
   const hasCopy = (node: TreeNode): boolean =>
     Object.keys(node.host).length > 0 || Object.keys(node.copying).length > 0;
@@ -53,7 +53,7 @@ function idleHostLeaf(world: World): TreeNode | null {
     (node) =>
       Object.keys(node.host).length > 0 &&
       Object.keys(node.copying).length === 0 &&
-      !childrenOf(world, node).some(hasCopy) &&
+      !inKeyOrder(world, node).some(hasCopy) &&
       !world.locks.some((lock) => lock.hostNodes.includes(node.id)),
   );
   const usedAt = (node: TreeNode): number => Math.max(...Object.values(node.used));

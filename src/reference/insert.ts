@@ -159,22 +159,9 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
   return node.ids.length;
 }
 
-// A page that still waits to be freed under an id gives the id up and waits on as a page.
-function setAside(world: World, band: Band, id: number): void {
-  const page = band.bindings.get(id);
-  if (page === undefined) return;
-  const detach = <U extends FreedUnit>(unit: U): U =>
-    unit.band === band.name && unit.id === id ? { ...unit, id: 0, page } : unit;
-  world.group = world.group?.map(detach) ?? null;
-  world.deferred = world.deferred.map(detach);
-  band.reserved.push(page);
-}
-
-// Whether a load has a page of a window under an id of a node that does not have it yet.
-function isLoaded(world: World, band: string, id: number): boolean {
-  const copied = world.copies.flatMap(({ work }) => (work.kind === "load" ? work.load : []));
-  const parts = [...world.loads, ...copied].flatMap((load) => load.parts);
-  return parts.some((part) => part.band === band && part.units.some((unit) => unit.id === id));
+// Whether a page of a window is bound under an id of a node that does not have it: a load brings it, or it waits to be freed.
+function isOccupied(band: Band, node: TreeNode): boolean {
+  return node.ids?.some((id) => band.bindings.has(id)) === true;
 }
 
 // The row takes the node's ids. Its own pages are duplicates; a window that the node lacks takes over the row's pages.
@@ -186,10 +173,10 @@ function yieldTo(
 ): void {
   const first = node.from / world.config.page_size;
   const given = new Set<string>(); // windows that the node gets
-  for (const { name } of windowsOf(world)) {
-    const isLoading = node.ids?.some((id) => isLoaded(world, name, id)) === true;
-    if (node.windows[name] !== true && !isLoading && brings(world, request, name, first))
-      given.add(name);
+  for (const band of windowsOf(world)) {
+    const { name } = band;
+    const isLacking = node.windows[name] !== true && !isOccupied(band, node);
+    if (isLacking && brings(world, request, name, first)) given.add(name);
   }
   (node.ids ?? []).forEach((id, index) => {
     const page = first + index;
@@ -199,7 +186,6 @@ function yieldTo(
     for (const band of windowsOf(world)) {
       const isBound = request.windows[band.name]?.[page] === true;
       if (isBound && given.has(band.name)) {
-        setAside(world, band, id);
         band.bindings.set(id, band.bindings.get(own)!); // bound, as the row says
         band.bindings.delete(own);
         result.rehomed[band.name] = (result.rehomed[band.name] ?? 0) + 1;

@@ -181,7 +181,7 @@ export function loadBind(world: World, args: KvArgs["host.load_bind"]): KvOk["ho
   );
   if (request !== undefined && load.path === null) joinRow(world, load, request, args.from ?? 0);
   const order = load.path === null ? loadedIds(world, load) : bound.map(({ id }) => id);
-  return { bound: pageLists(world, boundLists(world, bound, [...new Set(order)])) };
+  return { bound: pageLists(world, boundLists(world, load, bound, [...new Set(order)])) };
 }
 
 // A window of which the load has more pages than ids to bind them to.
@@ -205,9 +205,10 @@ function bindWindow(world: World, load: Load, band: Band, bound: Required<FreedU
   });
 }
 
-// By id: the ids that some window got, and each window's pages under them, 0 where it got none.
+// By id: the ids that some window got, and the pages under them of each window that the load brings, 0 where it got none.
 function boundLists(
   world: World,
+  load: Load,
   bound: readonly Required<FreedUnit>[],
   order: readonly number[],
 ): Lists {
@@ -216,7 +217,7 @@ function boundLists(
   append(lists, "virtual", ...ids);
   for (const { name } of windowsOf(world)) {
     const placed = bound.filter(({ band }) => band === name);
-    if (placed.length === 0) continue;
+    if (unitsOfBand(load, name).length === 0) continue;
     for (const id of ids) append(lists, name, placed.find((unit) => unit.id === id)?.page ?? 0);
   }
   return lists;

@@ -64,8 +64,7 @@ export function askFitsAfterFrees(
   { demand, frees }: KvArgs["ask.fits_after_frees"],
 ): KvOk["ask.fits_after_frees"] {
   const credits = frees === "evictable" ? evictable(world) : frees;
-  const isNothing = Object.values(credits).every((count) => count === 0);
-  return { fits: isNothing ? fits(world, demand) : fitsAfter(world, demand, credits) };
+  return { fits: fitsAfter(world, demand, credits) };
 }
 
 /** @internal */

@@ -101,5 +101,7 @@ function loadOf(world: World, request: Request, to: number): Load {
   const state = stateBandOf(world);
   const parts = state === null ? [owner] : [ofBand(state.name, request.slots.main), owner];
   const place = { req: request.name, from: 0, to, isBound: true, reservedBands: [] };
-  return { name: request.name, path: null, parts, cursors: {}, ...place };
+  const moved = Object.entries(request.cursors).filter(([, cursor]) => cursor > 0);
+  const cursors = Object.fromEntries(moved.map(([name, after]) => [name, { before: 0, after }]));
+  return { name: request.name, path: null, parts, cursors, ...place };
 }

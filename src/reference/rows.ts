@@ -141,8 +141,8 @@ export function placeOf(
   return id === 0 || !isThere ? 0 : (band.bindings.get(id) ?? 0);
 }
 
-// Whether a page that is still bound waits to be freed.
-function isAwaited(world: World, band: string, id: number): boolean {
+/** Whether a page that is still bound waits to be freed. @internal */
+export function isAwaited(world: World, band: string, id: number): boolean {
   const waiting = [...(world.group ?? []), ...world.deferred];
   return waiting.some((unit) => unit.band === band && unit.id === id);
 }

@@ -143,6 +143,7 @@ function nodeState(world: World, node: TreeNode): Record<string, unknown> {
     from: node.from,
     to: node.to,
     slots: Object.fromEntries(slots),
+    copying: node.copying,
   };
 }
 

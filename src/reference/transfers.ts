@@ -4,7 +4,7 @@ import { append, type Lists, pageLists } from "./answers.js";
 import { checkBetween } from "./forwards.js";
 import { releaseDeferred } from "./frees.js";
 import { Faults, invalid } from "./refusal.js";
-import { placeOf } from "./rows.js";
+import { isAwaited, placeOf } from "./rows.js";
 import { copiesOn, forwardsReading, unretired, waitFor, writesOne } from "./signals.js";
 import { slotOf, takeSlots } from "./slots.js";
 import { checkGrowth, grow, growthOf } from "./tokens.js";
@@ -197,6 +197,7 @@ function unitsOf(
 // Where its pages lie now; what was freed meanwhile is left out.
 function placesNow(world: World, transfer: Transfer): Place[] {
   return transfer.units.flatMap(({ band, id }) => {
+    if (isAwaited(world, band, id)) return [];
     const page = bandNamed(world, band).bindings.get(id);
     return page === undefined ? [] : [{ band, page }];
   });
