@@ -145,12 +145,13 @@ function shorten(run: ModelRun, loaded: LoadedRow, last: number): void {
   const size = run.config.page_size;
   const isTail = last >= 0 && run.rows.pagesOf(row.allocated) === last + 1;
   const left = isTail ? Math.max(from, row.protected) : row.allocated;
+  const rowEnd = run.rows.pagesOf(left);
   for (const { index, isWindow } of run.arena.bands) {
     if (!isWindow) continue;
     const [before, now] = [cursors[index] ?? 0, row.retired[index] ?? 0];
     if (now === (setCursors[index] ?? 0))
       row.retired[index] = Math.max(before, Math.ceil(row.protected / size));
-    else if (now * size > left) row.retired[index] = Math.max(left / size, before);
+    else if (now > rowEnd) row.retired[index] = Math.max(rowEnd, before);
   }
   if (isTail) row.shorten(left, run.rows.pagesOf(left));
 }

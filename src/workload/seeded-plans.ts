@@ -125,6 +125,7 @@ function mainSlot({ model }: SeededDraws, req: string): KvOperation | null {
 function copyMatched({ model }: SeededDraws, req: string): KvOperation | null {
   const request = model.requests.get(req);
   if (request?.slots.has("main") !== true || request.key === null) return null;
+  if (model.host.reserves(request)) return null; // what a load will write is not written before
   const { key, protected: len } = request;
   const from = model.tree.stateAt(key, len);
   return from === null ? null : { op: "state.copy", args: { from, to: { req, purpose: "main" } } };

@@ -269,12 +269,13 @@ function shorten(core: KvCore, row: LoadedRow, last: number): void {
   if (requests.find(request.name) !== request) return; // closed meanwhile
   const isTail = last >= 0 && core.pagesOf(request.allocated) === last + 1;
   const left = isTail ? Math.max(row.from, request.protected) : request.allocated;
+  const rowEnd = core.pagesOf(left) * core.config.pageSize;
   for (const { index } of core.windowBands) {
     const before = row.cursors[index]!;
     const now = request.cursors[index]!;
     if (now === row.setCursors[index])
       requests.setCursor(request, index, Math.max(before, request.protected));
-    else if (now > left) requests.setCursor(request, index, Math.max(left, before));
+    else if (now > rowEnd) requests.setCursor(request, index, Math.max(rowEnd, before));
   }
   if (!isTail) return;
   request.pages.length = core.pagesOf(left);

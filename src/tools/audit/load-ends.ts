@@ -46,11 +46,12 @@ function unfix(band: BandBook, id: number): void {
 function shorten(books: Books, load: LoadBook, row: RowBook, last: number): void {
   const isTail = last >= 0 && books.pagesOf(row.allocated) === last + 1;
   const left = isTail ? Math.max(load.from, row.protected) : row.allocated;
+  const rowEnd = books.pagesOf(left) * books.pageSize;
   for (const { index } of books.windows) {
     const before = load.cursorsBefore[index]!; // one a band, as below
     const now = row.cursors[index]!;
     if (now === load.cursorsSet[index]) row.cursors[index] = Math.max(before, row.protected);
-    else if (now > left) row.cursors[index] = Math.max(left, before);
+    else if (now > rowEnd) row.cursors[index] = Math.max(rowEnd, before);
   }
   if (!isTail) return;
   row.ids.length = books.pagesOf(left);
