@@ -49,9 +49,9 @@ function gapPages(bands: readonly BandSnapshot[], index: number, side: -1 | 1): 
         ? 0
         : (neighbour.spanFirst + neighbour.spanCount) * neighbour.pageBytes;
     const ceiling = isEmpty ? ceilingOf(bands, index) : own * band.pageBytes;
-    return Math.floor(
-      (ceiling - Math.max(floor, band.firstPage * band.pageBytes)) / band.pageBytes,
-    );
+    // Rounded inwards: what stands beside an empty float is on another grid.
+    const first = Math.max(band.firstPage, Math.ceil(floor / band.pageBytes));
+    return Math.floor(ceiling / band.pageBytes) - first;
   }
   if (neighbour === undefined || isEmpty) return 0;
   return Math.floor(
