@@ -20,7 +20,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/property/**", "test/native/**"],
+          exclude: ["test/property/**", "test/native/**", "test/defects/found.test.ts"],
           testTimeout: 30_000,
         },
       },
@@ -28,7 +28,7 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           name: "property",
-          include: ["test/property/**/*.test.ts"],
+          include: ["test/property/**/*.test.ts", "test/defects/found.test.ts"],
           testTimeout: mode === "full" ? 3_600_000 : 300_000,
         },
       },

@@ -81,6 +81,7 @@ import { defect as sinkOfManyStates } from "./sink-of-many-states.js";
 import { defect as sourcesMergedTooEarly } from "./sources-merged-too-early.js";
 import { defect as stageByRealFrontiers } from "./stage-by-real-frontiers.js";
 import { defect as stalledCheckpointForgotten } from "./stalled-checkpoint-forgotten.js";
+import { defect as stateBytesNotZeroed } from "./state-bytes-not-zeroed.js";
 import { defect as takenBeforeRecord } from "./taken-before-record.js";
 import { defect as unknownWritesAreNone } from "./unknown-writes-are-none.js";
 import { defect as vacatedPageReusedEarly } from "./vacated-page-reused-early.js";
@@ -88,6 +89,7 @@ import { defect as vacatedPagesNeverReturn } from "./vacated-pages-never-return.
 import { defect as windowBeyondFull } from "./window-beyond-full.js";
 import { defect as zeroOnlyReused } from "./zero-only-reused.js";
 import { defect as zeroSkipsCopy } from "./zero-skips-copy.js";
+import { defect as zeroingLeftToRelief } from "./zeroing-left-to-relief.js";
 
 /** All of them. */
 export const DEFECTS: readonly Defect[] = [
@@ -172,6 +174,7 @@ export const DEFECTS: readonly Defect[] = [
   sourcesMergedTooEarly,
   stageByRealFrontiers,
   stalledCheckpointForgotten,
+  stateBytesNotZeroed,
   takenBeforeRecord,
   unknownWritesAreNone,
   vacatedPageReusedEarly,
@@ -179,4 +182,5 @@ export const DEFECTS: readonly Defect[] = [
   windowBeyondFull,
   zeroOnlyReused,
   zeroSkipsCopy,
+  zeroingLeftToRelief,
 ];

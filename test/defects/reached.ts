@@ -134,4 +134,6 @@ export const REACHED: Readonly<Record<string, Omit<SeededOptions, "ops">>> = {
   "window-beyond-full": { seed: 0, layout: "full+window", pageSize: 1, weights: "default" },
   "zero-only-reused": { seed: 0, layout: "full+window", pageSize: 1, weights: "default" },
   "zero-skips-copy": { seed: 0, layout: "full+state", pageSize: 1, weights: "steady" },
+  "zeroing-left-to-relief": { seed: 0, layout: "full+window", pageSize: 1, weights: "default" },
+  "state-bytes-not-zeroed": { seed: 0, layout: "full+state", pageSize: 4, weights: "default" },
 };
