@@ -102,8 +102,11 @@ function releaseWindow(
   own: ReadonlySet<number>,
   freed: FreedPages,
 ): void {
-  if (window.isNamed) run.loads.setUnpublished(band, window.id, false);
-  if (window.isNamed && (load.path === null || own.has(window.id))) return;
+  if (window.isNamed) {
+    if (load.path === null) return; // under a row's id, which somebody else may have by now
+    run.loads.setUnpublished(band, window.id, false);
+    if (own.has(window.id)) return;
+  }
   takeId(run, band, window.id, freed);
 }
 

@@ -79,6 +79,8 @@ export class TreeBooks {
         break;
       case "request.retract":
         this.#dropLocks(operation.args.req);
+        // Its copy may have made room on the host.
+        if (operation.args.backup !== undefined) this.loadable = [];
         break;
       case "state.donate": {
         const request = this.#model.requests.get(operation.args.req);
