@@ -65,7 +65,9 @@ test(
   async () => {
     let refused = 0;
     for (const command of await commandsOf()) {
-      const operands = ["validate", "audit", "stats"].includes(command.name()) ? ["file"] : [];
+      const operands = command.registeredArguments.flatMap(({ required }) =>
+        required ? ["file"] : [],
+      );
       for (const option of command.options) {
         if (!option.required && !option.optional) continue;
         const value = goodValue(option);
