@@ -7,6 +7,7 @@ import { Session } from "../../src/cli/session.js";
 import { start } from "./command-line.js";
 
 const WORDS = [
+  "1/2",
   "1",
   "0:1",
   "1m",
