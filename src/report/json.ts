@@ -14,6 +14,7 @@ import { servedNothing } from "../tools/record.js";
 import type { Coverage } from "../tools/coverage.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";
+import { coverageTablesJson } from "./coverage-json.js";
 import { coveragePercent } from "./coverage-text.js";
 
 /** `{"error":{…}}`, the one document of a command that failed. @public */
@@ -205,17 +206,7 @@ export function coverageJson(coverage: Coverage): unknown {
       operations: coverage.operations,
       percent: coveragePercent(coverage),
       violations: coverage.violations,
-      tables: coverage.tables.map(({ name, covered, items }) => ({
-        name,
-        covered,
-        of: items.length,
-        items: items.map((item) => ({
-          name: item.name,
-          count: item.count,
-          covered: item.isCovered,
-          note: item.note ?? null,
-        })),
-      })),
+      tables: coverageTablesJson(coverage.tables),
     },
   };
 }

@@ -1,4 +1,5 @@
 // The JSON document of `stress`.
+import { coverageTablesJson } from "./coverage-json.js";
 import type { Finding } from "../tools/findings.js";
 import type { ReplayedCase, StressFinding, StressResult } from "../tools/stress/stress.js";
 
@@ -26,17 +27,7 @@ export function stressJson(
       reproduce: reproduce(finding),
     })),
     counts,
-    coverage: coverage.map(({ name, covered, items }) => ({
-      name,
-      covered,
-      of: items.length,
-      items: items.map((item) => ({
-        name: item.name,
-        count: item.count,
-        covered: item.isCovered,
-        note: item.note ?? null,
-      })),
-    })),
+    coverage: coverageTablesJson(coverage),
   };
 }
 

@@ -1,4 +1,5 @@
 // Lets signals and timers in between synchronous stretches of work, and tells how far the work is.
+import { InternalError, UnifiedTraceError } from "../base/errors.js";
 import type { OnProgress, Progress } from "./outcome.js";
 
 const OPERATIONS_PER_BREATH = 4096;
@@ -41,6 +42,19 @@ export class Pulse {
   /** An interrupt ends an implementation in another process as well: that is no crash of its own. */
   throwIfInterrupted(): void {
     this.#control.signal?.throwIfAborted();
+  }
+
+  /** Does the work; what is wrong with a file behind the first operation ends it and is told beside what was found. */
+  async endOf(work: () => Promise<void>): Promise<UnifiedTraceError | null> {
+    try {
+      await work();
+      return null;
+    } catch (thrown) {
+      this.throwIfInterrupted();
+      if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
+      if (this.operations === 0) throw thrown;
+      return thrown;
+    }
   }
 
   progress(): Progress {

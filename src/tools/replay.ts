@@ -1,7 +1,7 @@
 // Replays a trace on an implementation and looks at nothing but its own promises: no lost write, no crash, no refusal
 // or question that changes anything. Whether it answers what was recorded is the business of `compare`.
 import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
-import { CandidateError, InputError, InternalError, UnifiedTraceError } from "../base/errors.js";
+import { CandidateError, InputError } from "../base/errors.js";
 import type { Operation } from "../base/operations.js";
 import type { OpLine, RunLine, StateLine, TraceLine } from "../trace/lines.js";
 import { openTrace } from "../trace/reader.js";
@@ -60,15 +60,7 @@ class Replay {
   }
 
   async run(): Promise<ReplayResult> {
-    let error: UnifiedTraceError | null = null;
-    try {
-      await this.#readAll();
-    } catch (thrown) {
-      this.#pulse.throwIfInterrupted();
-      if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
-      if (this.#pulse.operations === 0) throw thrown;
-      error = thrown;
-    }
+    const error = await this.#pulse.endOf(() => this.#readAll());
     if (this.#pulse.operations === 0) this.#refuseEmpty();
     const isTruncated = this.#reader.truncated !== null || this.#reader.ignoredKeys > 0;
     return {

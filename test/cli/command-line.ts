@@ -1,6 +1,6 @@
 // Starts the built command line as its users do, and gives back what came out.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,6 +27,8 @@ export interface StartOptions {
   /** Called once the process is started; may send a signal. */
   readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => Promise<void>;
   readonly signalAfterMs?: readonly [NodeJS.Signals, number];
+  /** Sent once the command has written something into a file of its own in the tests' folder. */
+  readonly signalOnceWritten?: NodeJS.Signals;
 }
 
 /** Runs `unified-trace WORDS` in the tests' folder. */
@@ -47,11 +49,28 @@ export function start(words: readonly string[], options: StartOptions = {}): Pro
     const [signal, ms] = options.signalAfterMs;
     setTimeout(() => child.kill(signal), ms);
   }
+  const { signalOnceWritten } = options;
+  if (signalOnceWritten !== undefined) {
+    const before = new Set(readdirSync(folder));
+    const timer = setInterval(() => {
+      if (!readdirSync(folder).some((name) => !before.has(name) && hasContent(name))) return;
+      clearInterval(timer);
+      child.kill(signalOnceWritten);
+    }, 20);
+    child.on("close", () => {
+      clearInterval(timer);
+    });
+  }
   return new Promise((resolve) => {
     child.on("close", (code) => {
       resolve({ code, stdout, stderr });
     });
   });
+}
+
+/** Whether a file of the folder holds anything; one that is gone by now does not. */
+function hasContent(name: string): boolean {
+  return (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Runs a line in a POSIX shell, with `ut` as the command line. */

@@ -269,7 +269,7 @@ describe("from end to end", () => {
   test("an interrupt ends the candidate's process as well, and is no crash of it", async () => {
     const served = `cmd:${process.execPath} ${join(root, "bin", "unified-trace.js")} serve`;
     const words = ["record", "--seeds", "0:100000", "--impl", served, "--out", "never.jsonl"];
-    const { code, stdout, stderr } = await start(words, { signalAfterMs: ["SIGINT", 3000] });
+    const { code, stdout, stderr } = await start(words, { signalOnceWritten: "SIGINT" });
     expect(stderr).toMatch(/^unified-trace: interrupted after [^\n]+\n$/);
     expect(stdout).toBe("");
     expect(code).toBe(130);
@@ -283,7 +283,7 @@ describe("from end to end", () => {
     ] as const) {
       const before = readdirSync(folder).length;
       const words = ["record", "--seeds", "0:100000", "--out", "never.jsonl"];
-      const { code, stderr } = await start(words, { signalAfterMs: [signal, 1500] });
+      const { code, stderr } = await start(words, { signalOnceWritten: signal });
       expect(code).toBe(exit);
       expect(stderr).toMatch(/interrupted .*never\.jsonl was not written/);
       expect(readdirSync(folder).length).toBe(before);

@@ -3,6 +3,7 @@
 // `npx vitest run --project property --mode full test/defects/found.test.ts -u` writes them anew.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { CHECKS } from "../tools/stress/checks.js";
 import type { Defect } from "./defect.js";
 import { DEFECTS } from "./index.js";
 import { type Entry, HOLES, tableOf } from "./found-table.js";
@@ -12,18 +13,6 @@ import { shrinkFound } from "./shrunk.js";
 
 const FULL = process.env["UT_FULL"] === "1";
 const RUNS = 350; // 70 seeds on five layouts: every profile with every page size, twice
-const CHECKS = [
-  "lost_write",
-  "unordered_overlap",
-  "host_read_after_wait",
-  "rank_divergence",
-  "cross_dtype_bytes",
-  "ledger_leak",
-  "capacity_truth",
-  "refused_changed_state",
-  "digest_drift",
-  "audit",
-];
 
 const entries = readFileSync(new URL("found.jsonl", import.meta.url), "utf8")
   .split("\n")

@@ -1,7 +1,5 @@
 // A take grows first and uses its holes for the rest of the list.
-import { Band } from "../../src/kv/alloc/band.js";
-import type { ForwardStep } from "../../src/kv/alloc/forward-steps.js";
-import { patchMethod } from "./patch.js";
+import { changeAcquired } from "./acquire.js";
 import type { Defect } from "./defect.js";
 
 export const defect: Defect = {
@@ -11,19 +9,5 @@ export const defect: Defect = {
   row: 11,
   where: "kv",
   plant: () =>
-    patchMethod(
-      Band.prototype,
-      "acquire",
-      (original) =>
-        function (
-          this: Band,
-          count: number,
-          first: number,
-          settled: { forward: ForwardStep | null; fresh: number },
-        ): number[] {
-          const reused = Math.min(count, this.holes.length + this.pendingPages);
-          const pages = original.call(this, count, first, settled);
-          return [...pages.slice(reused), ...pages.slice(0, reused)];
-        },
-    ),
+    changeAcquired(({ pages, reused }) => [...pages.slice(reused), ...pages.slice(0, reused)]),
 };

@@ -1,7 +1,5 @@
 // A take turns pending pages into holes and forgets which forward they waited for.
-import { Band } from "../../src/kv/alloc/band.js";
-import type { ForwardStep } from "../../src/kv/alloc/forward-steps.js";
-import { patchMethod } from "./patch.js";
+import { changeAcquired } from "./acquire.js";
 import type { Defect } from "./defect.js";
 
 export const defect: Defect = {
@@ -11,19 +9,8 @@ export const defect: Defect = {
   row: 39,
   where: "kv",
   plant: () =>
-    patchMethod(
-      Band.prototype,
-      "acquire",
-      (original) =>
-        function (
-          this: Band,
-          count: number,
-          first: number,
-          settled: { forward: ForwardStep | null; fresh: number },
-        ): number[] {
-          const pages = original.call(this, count, first, settled);
-          settled.forward = null;
-          return pages;
-        },
-    ),
+    changeAcquired(({ pages, settled }) => {
+      settled.forward = null;
+      return pages;
+    }),
 };

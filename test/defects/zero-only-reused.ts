@@ -1,10 +1,9 @@
 // "Fresh pages were zeroed at boot": only pages that were in use before are zeroed.
-import type { ForwardStep } from "../../src/kv/alloc/forward-steps.js";
 import { toExtents, expand } from "../../src/base/extents.js";
 import type { Effect } from "../../src/base/effects.js";
-import { Band } from "../../src/kv/alloc/band.js";
+import { changeAcquired } from "./acquire.js";
 import { changeEffects } from "./effects.js";
-import { patchMethod, undoAll } from "./patch.js";
+import { undoAll } from "./patch.js";
 import type { Defect } from "./defect.js";
 
 export const defect: Defect = {
@@ -16,22 +15,10 @@ export const defect: Defect = {
   plant: () => {
     const fresh = new Map<string, Set<number>>(); // by band, of the operation under way
     return undoAll(
-      patchMethod(
-        Band.prototype,
-        "acquire",
-        (original) =>
-          function (
-            this: Band,
-            count: number,
-            first: number,
-            settled: { forward: ForwardStep | null; fresh: number },
-          ): number[] {
-            const reused = Math.min(count, this.holes.length + this.pendingPages);
-            const pages = original.call(this, count, first, settled);
-            fresh.set(this.plan.name, new Set(pages.slice(reused)));
-            return pages;
-          },
-      ),
+      changeAcquired(({ band, pages, reused }) => {
+        fresh.set(band.plan.name, new Set(pages.slice(reused)));
+        return pages;
+      }),
       changeEffects((effects) => {
         const kept = effects.flatMap((effect): readonly Effect[] => {
           if (effect[0] !== "zero") return [effect];

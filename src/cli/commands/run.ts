@@ -37,9 +37,9 @@ const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
 
 const HELP = `
 A scenario passes when every answer is what it expects, refusals and questions changed nothing, no
-page lost what was written to it, and what its "finally" says holds. Files of a folder named
-cases, and of ./cases where there is one, run first. Where there is no folder scenarios, the word
-stands for the scenarios of this package.
+page lost what was written to it, the auditor finds no rule broken, and what its "finally" says
+holds. Files of a folder named cases, and of ./cases where there is one, run first. Where there is
+no folder scenarios, the word stands for the scenarios of this package.
 
 Examples:
   unified-trace run scenarios

@@ -1,5 +1,5 @@
 // Audits traces: every run from its lines alone, with memory that does not grow with the trace.
-import { InputError, InternalError, UnifiedTraceError } from "../../base/errors.js";
+import { InputError, type UnifiedTraceError } from "../../base/errors.js";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../../base/operations.js";
 import type { EndLine, OpLine, RunLine, StateLine, TraceLine } from "../../trace/lines.js";
 import { openTrace } from "../../trace/reader.js";
@@ -79,15 +79,7 @@ class TraceAudit {
   }
 
   async run(): Promise<AuditResult> {
-    let error: UnifiedTraceError | null = null;
-    try {
-      await this.#readAll();
-    } catch (thrown) {
-      this.#pulse.throwIfInterrupted();
-      if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
-      if (this.#pulse.operations === 0) throw thrown;
-      error = thrown;
-    }
+    const error = await this.#pulse.endOf(() => this.#readAll());
     this.#endRun(null);
     if (this.#pulse.operations === 0 && this.#skipped.length === 0) this.#refuseEmpty();
     const { truncated, ignoredKeys } = this.#reader;

@@ -2,6 +2,7 @@
 // few seeds, and finds them again when what was executed is replayed alone.
 import { describe, expect, test } from "vitest";
 import { stressCase, stressSeed } from "../../../src/tools/stress/seed.js";
+import { CHECKS } from "./checks.js";
 import { PLANTS } from "./plants.js";
 
 const SEEDS = 40;
@@ -31,19 +32,7 @@ describe("planted mistakes", () => {
   });
 
   test("every check has at least two of them", () => {
-    const checks = [
-      "lost_write",
-      "unordered_overlap",
-      "host_read_after_wait",
-      "rank_divergence",
-      "cross_dtype_bytes",
-      "ledger_leak",
-      "capacity_truth",
-      "refused_changed_state",
-      "digest_drift",
-      "audit",
-    ];
-    for (const check of checks)
+    for (const check of CHECKS)
       expect(PLANTS.filter((plant) => plant.check === check).length, check).toBeGreaterThan(1);
   });
 });
