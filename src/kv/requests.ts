@@ -45,8 +45,7 @@ export class RequestTable {
   readonly #open = new Map<string, Request>();
   readonly #freeRows: IdQueue;
   /** Rows marked for reset, in hand-out order; closed ones too. */
-  readonly marks: number[] = [];
-  readonly #marked = new Set<number>(); // the same rows, so that marking one does not look through all
+  readonly marks = new Set<number>();
   readonly #cells = new LaneSum();
   readonly #digesting: boolean; // layout or deep
   #version = 0;
@@ -91,10 +90,7 @@ export class RequestTable {
     };
     this.#open.set(name, request);
     // A row marked by an earlier holder keeps its place: one reset serves both.
-    if (!this.#isMarked(request.row)) {
-      this.marks.push(request.row);
-      this.#marked.add(request.row);
-    }
+    this.marks.add(request.row);
     this.#join(request);
     return request;
   }
@@ -190,24 +186,22 @@ export class RequestTable {
   }
   /** Forgets the reset mark of a row that is written whole. */
   clearMark(request: Request): void {
-    if (this.#isMarked(request.row)) {
-      this.marks.splice(this.marks.indexOf(request.row), 1);
-      this.#marked.delete(request.row);
-    }
+    this.marks.delete(request.row);
     this.#change(FIELD.reset, request.row, request.reset ? 1 : 0, 0);
     request.reset = false;
   }
 
   /** Takes the marks: rows to reset, in hand-out order. */
   takeMarks(): readonly number[] {
-    if (this.marks.length === 0) return [];
+    if (this.marks.size === 0) return [];
     for (const request of this.#open.values()) {
       if (!request.reset) continue;
       this.#change(FIELD.reset, request.row, 1, 0);
       request.reset = false;
     }
-    this.#marked.clear();
-    return this.marks.splice(0);
+    const rows = [...this.marks];
+    this.marks.clear();
+    return rows;
   }
 
   freeRowList(): number[] {
@@ -232,26 +226,6 @@ export class RequestTable {
   }
   get cells(): LaneSum {
     return this.#cells;
-  }
-
-  clone(copyOf: (request: Request) => Request): RequestTable {
-    const table = new RequestTable(0, this.#digesting);
-    Object.assign(table, { rows: this.rows });
-    for (const [name, request] of this.#open) table.#open.set(name, copyOf(request));
-    table.#freeRows.replace(this.#freeRows.toArray());
-    for (const row of this.marks) table.marks.push(row);
-    table.#cells.copyFrom(this.#cells);
-    table.#version = this.#version;
-    return table;
-  }
-
-  // A loaded or copied table has marks that were put there at once.
-  #isMarked(row: number): boolean {
-    if (this.#marked.size !== this.marks.length) {
-      this.#marked.clear();
-      for (const marked of this.marks) this.#marked.add(marked);
-    }
-    return this.#marked.has(row);
   }
 
   #change(field: number, row: number, from: number, to: number): void {

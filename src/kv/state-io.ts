@@ -1,6 +1,5 @@
 // The full state of a run, written and read back. What a later operation can depend on is in it; a run that goes on
 // from it gives the same answers.
-import { append } from "../base/append.js";
 import { assert } from "../base/assert.js";
 import { expand, idsOf, toExtents } from "../base/extents.js";
 import type { Extents, StageConfig } from "../base/operations.js";
@@ -56,7 +55,7 @@ export function stateOf(core: KvCore): State {
   const extra: ForwardsExtra = {
     clock: chain.steps.clock + 1,
     unrecorded: chain.steps.unrecorded.map(({ name, mode }) => ({ name, mode })),
-    marks: toExtents(requests.marks),
+    marks: toExtents([...requests.marks]),
     free_rows: toExtents(requests.freeRowList()),
     stages: chain.stages && {
       stages: chain.stages.stages,
@@ -139,7 +138,7 @@ export function loadState(core: KvCore, state: State): number {
   const extra = state.forwards["x_more"] as ForwardsExtra;
   const steps = loadForwards(core, state, extra);
   for (const [name, row] of Object.entries(state.rows)) loadRow(core, name, row);
-  append(requests.marks, idsOf(extra.marks));
+  for (const row of idsOf(extra.marks)) requests.marks.add(row);
   requests.setFreeRows(expand(extra.free_rows));
   const uses = loadUses(core, state, extra);
   const signals = new Map<string, Signal>([...steps, ...uses]);

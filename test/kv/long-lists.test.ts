@@ -39,7 +39,7 @@ class Run {
   }
 }
 
-test("as many rows wait for their reset, in a copy too", { timeout: 120_000 }, () => {
+test("as many rows wait for their reset, in a copy too", () => {
   const run = new Run();
   const reqs = Array.from({ length: COUNT }, (_, index) => `r${String(index)}`);
   run.play({ op: "row.alloc", args: { reqs } });
@@ -51,7 +51,7 @@ test("as many rows wait for their reset, in a copy too", { timeout: 120_000 }, (
   expect(resets).toEqual({ resets: [[1, COUNT]] });
 });
 
-test("as many pages are freed, cached, copied, sent and given back", { timeout: 120_000 }, () => {
+test("as many pages are freed, cached, copied, sent and given back", () => {
   const run = new Run();
   run.play({ op: "row.alloc", args: { reqs: ["r1", "r2"] } });
   const batch = [{ req: "r1", from: 0, to: COUNT }];

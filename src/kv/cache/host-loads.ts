@@ -106,18 +106,20 @@ export function reservedPage(
   return null;
 }
 
-/** As `reservedPage`, for the slots of a purpose or one of them. @internal */
+/** As `isReserved`, for a slot. @internal */
+export function isSlotReserved(core: KvCore, slot: number): boolean {
+  return core.chain.slots?.loading.get(slot)?.isSubmitted === false;
+}
+
+/** As `reservedPage`, for the slots of a purpose. @internal */
 export function reservedSlot(
   core: KvCore,
   request: Request,
   purpose: StatePurpose,
-  only: number | null = null,
 ): OperationError | null {
-  const { slots, stateBand } = core.chain;
-  if (slots === null || stateBand === null || slots.loading.size === 0) return null;
-  const asked = only === null ? request.slots[purpose] : [only];
-  const isHeld = asked.some((slot) => slots.loading.get(slot)?.isSubmitted === false);
-  if (!isHeld) return null;
+  const { stateBand } = core.chain;
+  if (stateBand === null || !request.slots[purpose].some((slot) => isSlotReserved(core, slot)))
+    return null;
   return invalid("free_outside_reservation", { req: request.name, band: stateBand.plan.name });
 }
 

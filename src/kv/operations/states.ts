@@ -11,7 +11,7 @@ import {
 } from "../../base/operations.js";
 import type { Band } from "../alloc/band.js";
 import { HazardSet } from "../alloc/clearance.js";
-import { reservedSlot } from "../cache/host-loads.js";
+import { isSlotReserved, reservedSlot } from "../cache/host-loads.js";
 import { invalid, type KvCore } from "../core.js";
 import type { Request } from "../requests.js";
 import { cachedState } from "./checkpoints.js";
@@ -105,8 +105,7 @@ function place(
   const slot = currentSlot(request, at.purpose);
   const band = core.chain.stateBand;
   if (slot === 0 || band === null) return { error: invalid("nothing_tracked", { req: at.req }) };
-  if (reservedSlot(core, request, at.purpose, slot) !== null)
-    return { error: invalid("name_state", { req: at.req }) }; // its load is not submitted yet
+  if (isSlotReserved(core, slot)) return { error: invalid("name_state", { req: at.req }) };
   return { band, page: band.v2p[slot]! };
 }
 
