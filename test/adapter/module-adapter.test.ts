@@ -8,7 +8,7 @@ import { type CompiledEntry, compileEntry } from "./compiled-sources.js";
 let worker: CompiledEntry;
 beforeAll(async () => {
   worker = await compileEntry("module-worker");
-}, 60_000);
+});
 afterAll(() => {
   worker.remove();
 });

@@ -12,7 +12,7 @@ let folder: string;
 beforeAll(async () => {
   entry = await compileEntry("process-adapter");
   folder = mkdtempSync(join(tmpdir(), "unified-trace-children-"));
-}, 60_000);
+});
 afterAll(() => {
   entry.remove();
   rmSync(folder, { recursive: true });
