@@ -10,6 +10,7 @@ import { invalid } from "./refusal.js";
 import { hasFloor } from "./rows.js";
 import { labelsOf, pathTo } from "./tree.js";
 import { hasOverlap, ownerOf, type Request, stateBandOf, windowsOf, type World } from "./world.js";
+import { deepCopy } from "./copy.js";
 
 interface Asked {
   readonly input: number; // tokens
@@ -108,7 +109,7 @@ export function admitPass(world: World, args: KvArgs["admit.pass"]): KvOk["admit
   const { queue, chunk, reserve } = args;
   const grid = gridOf(world);
   if (grid !== null && chunk !== undefined && chunk < grid) invalid("chunk_below_grid");
-  const pass: Pass = { world: structuredClone(world), taken: reserve ?? {}, rows: 0, admitted: 0 };
+  const pass: Pass = { world: deepCopy(world), taken: reserve ?? {}, rows: 0, admitted: 0 };
   pass.world.group = null; // what a group still holds back is priced as if it were given
   const verdicts: Record<string, AdmitVerdict> = {};
   let mustWait = false;
@@ -138,7 +139,7 @@ function judge(
   grid: number | null,
 ): AdmitVerdict {
   const { page_size: pageSize } = world.config;
-  const labels = labelsOf(entry.key ?? []);
+  const labels = labelsOf(world, entry.key ?? []);
   const open = world.requests.get(entry.req);
   const hasBegun = open !== undefined && open.allocated > 0;
   const there = hasBegun ? open.allocated : longest(world, labels).len;
@@ -146,7 +147,7 @@ function judge(
   const matched = hasBegun ? found : Math.floor(found / pageSize) * pageSize;
   const asked = { input: entry.input, maxNew: entry.max_new, matched, held: open ?? null };
   const whole = entry.input - matched;
-  const trial = structuredClone(pass.world);
+  const trial = deepCopy(pass.world);
   const path = hasBegun ? null : pathTo(trial, labels, matched);
   if (path !== null) lockPath(trial, path, entry.req, "named");
   const credits = evictable(trial);

@@ -6,9 +6,14 @@ import type { World } from "./world.js";
 /** Ids or pages by name: `virtual`, `slots`, a band. @internal */
 export type Lists = Record<string, number[]>;
 
-/** Appends to a list that may not be there yet. @internal */
-export function append(lists: Lists, name: string, ...ids: readonly number[]): void {
-  (lists[name] ??= []).push(...ids);
+/** Appends one id to a list that may not be there yet. @internal */
+export function append(lists: Lists, name: string, id: number): void {
+  (lists[name] ??= []).push(id);
+}
+
+/** The same with many. @internal */
+export function appendAll(lists: Lists, name: string, ids: readonly number[]): void {
+  for (const id of ids) append(lists, name, id);
 }
 
 /** As extents, `virtual` and `slots` first, then chain order; empty lists are left out. @internal */

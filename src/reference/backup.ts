@@ -1,6 +1,6 @@
 // Copies to the host: of tree nodes, parents first, and of a request that is retracted.
 import type { FreedOk, KvArgs, KvOk, PageLists } from "../base/operations.js";
-import { append, type Lists, pageLists } from "./answers.js";
+import { append, type Lists, pageLists, appendAll } from "./answers.js";
 import { endRequest } from "./finish.js";
 import { checkReserved } from "./fixed.js";
 import { checkBetween } from "./forwards.js";
@@ -26,11 +26,12 @@ import {
   windowsOf,
   type World,
 } from "./world.js";
+import { deepCopy } from "./copy.js";
 
 /** @internal */
 export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["host.backup"] {
   const { copy, key, len } = args;
-  const path = pathTo(world, labelsOf(key), len);
+  const path = pathTo(world, labelsOf(world, key), len);
   if (path === null || path.length === 0) invalid("no_node_at_len");
   if (isCopyKnown(world, copy)) invalid("name_state");
   const parts = path
@@ -38,7 +39,7 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
     .filter(({ lists }) => Object.keys(lists).length > 0);
   const all: Lists = {};
   for (const { lists } of parts)
-    for (const [name, pages] of Object.entries(lists)) append(all, name, ...pages);
+    for (const [name, pages] of Object.entries(lists)) appendAll(all, name, pages);
   lockCopied(
     world,
     path,
@@ -52,7 +53,7 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   for (const { node, lists } of parts) {
     const taken = takeHostPages(world, counts(lists));
     node.copying[copy] = taken;
-    for (const [name, pages] of Object.entries(taken)) append(host, name, ...pages);
+    for (const [name, pages] of Object.entries(taken)) appendAll(host, name, pages);
   }
   submit(world, copy, "out", all, { kind: "backup" });
   return { host: hostLists(world, host) };
@@ -88,9 +89,9 @@ function deviceLists(world: World, node: TreeNode): Lists {
     append(lists, state.name, state.bindings.get(node.state) ?? 0);
   for (const band of windowsOf(world))
     if (node.windows[band.name] === true && lacks(band))
-      append(lists, band.name, ...placesIn(band));
+      appendAll(lists, band.name, placesIn(band));
   const owner = ownerOf(world);
-  if (node.ids !== null && lacks(owner)) append(lists, owner.name, ...placesIn(owner));
+  if (node.ids !== null && lacks(owner)) appendAll(lists, owner.name, placesIn(owner));
   return lists;
 }
 
@@ -154,7 +155,7 @@ export function retract(
 ): FreedOk & { host?: PageLists } {
   const request = requestNamed(world, req);
   const faults = new Faults();
-  checkReserved(world, request, allUnits(world, structuredClone(request)), faults);
+  checkReserved(world, request, allUnits(world, deepCopy(request)), faults);
   checkBetween(world, faults);
   if (backup !== undefined && isCopyKnown(world, backup)) faults.add("name_state");
   faults.check();

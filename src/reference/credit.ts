@@ -6,12 +6,13 @@ import { usersOf } from "./signals.js";
 import { fitsCounted } from "./take.js";
 import { fits, tryOut } from "./trial.js";
 import type { World } from "./world.js";
+import { deepCopy } from "./copy.js";
 
 const ANYWHERE = -1; // stands for a hole whose place is not known
 
 /** What the tree could give back a band. @internal */
 export function evictable(world: World): Demand {
-  const emptied = structuredClone(world);
+  const emptied = deepCopy(world);
   return evictEverything(emptied).counts;
 }
 

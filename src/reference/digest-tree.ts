@@ -1,7 +1,7 @@
 // Cells of the prefix tree and of the host pools (docs/trace-format.md, section 8).
 import { hashName, hashOn, type LaneSum } from "../base/digest.js";
 import { addWeighted } from "./digest-list.js";
-import { childrenOf, isAnywhere, isOnDevice, partsOf } from "./tree.js";
+import { childrenOf, isAnywhere, isOnDevice } from "./tree.js";
 import { type Band, stateBandOf, type TreeNode, type World } from "./world.js";
 
 /** @internal */
@@ -57,34 +57,17 @@ function addNode(sum: LaneSum, world: World, node: TreeNode, pages: readonly num
 
 // By node, the names of its pages: a hash that goes on from the path before.
 function pageNames(world: World): Map<number, number[]> {
-  const { page_size: pageSize } = world.config;
   const names = new Map<number, number[]>();
   const walkFrom = (parent: TreeNode | null, before: number): void => {
     for (const node of childrenOf(world, parent)) {
       const own: number[] = [];
-      let hash = before;
-      for (let at = 0; at < node.labels.length; at += pageSize) {
-        hash = hashOn(hash, pageText(node.labels.slice(at, at + pageSize)));
-        own.push(hash);
-      }
+      for (const label of node.labels) own.push(hashOn(own.at(-1) ?? before, label));
       names.set(node.id, own);
-      walkFrom(node, hash);
+      walkFrom(node, own.at(-1) ?? before);
     }
   };
   walkFrom(null, 0);
   return names;
-}
-
-// Runs of tokens: HASH:OFFSET+TOKENS between commas. A label is HASH:OFFSET.
-function pageText(labels: readonly string[]): string {
-  const runs: { readonly hash: string; readonly from: number; tokens: number }[] = [];
-  for (const label of labels) {
-    const { hash, offset } = partsOf(label);
-    const last = runs.at(-1);
-    if (last?.hash === hash && last.from + last.tokens === offset) last.tokens += 1;
-    else runs.push({ hash, from: offset, tokens: 1 });
-  }
-  return runs.map(({ hash, from, tokens }) => `${hash}:${from}+${tokens}`).join(",");
 }
 
 /** @internal */

@@ -1,6 +1,6 @@
 // Eviction from the tree: victims by last use, ties deepest first, then the oldest.
 import type { Demand, KvArgs, KvOk } from "../base/operations.js";
-import { append, type Lists } from "./answers.js";
+import { type Lists, appendAll } from "./answers.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { checkNow } from "./forwards.js";
 import { giveHostPages } from "./host-pool.js";
@@ -18,6 +18,8 @@ import {
   windowsOf,
   type World,
 } from "./world.js";
+import { deepCopy } from "./copy.js";
+import { append as appendTo } from "../base/append.js";
 
 /** What was evicted so far. @internal */
 export interface Evicted {
@@ -84,8 +86,8 @@ function evict(world: World, victim: TreeNode, slot: string, evicted: Evicted): 
       ? evictLeaf(world, victim, evicted)
       : evictSlot(world, victim, slot);
   const { freed, deferred } = freeUnits(world, units);
-  for (const [name, ids] of Object.entries(freed)) append(evicted.freed, name, ...ids);
-  for (const [name, ids] of Object.entries(deferred)) append(evicted.deferred, name, ...ids);
+  for (const [name, ids] of Object.entries(freed)) appendAll(evicted.freed, name, ids);
+  for (const [name, ids] of Object.entries(deferred)) appendAll(evicted.deferred, name, ids);
   for (const { band } of units) evicted.counts[band] = (evicted.counts[band] ?? 0) + 1;
 }
 
@@ -118,11 +120,11 @@ function isDeviceLeaf(world: World, node: TreeNode): boolean {
 function evictLeaf(world: World, node: TreeNode, evicted: Evicted): FreedUnit[] {
   const units: FreedUnit[] = [];
   for (const { name } of windowsOf(world)) {
-    if (node.windows[name] === true) units.push(...evictSlot(world, node, name));
+    if (node.windows[name] === true) appendTo(units, evictSlot(world, node, name));
   }
   const state = stateBandOf(world);
   if (state !== null && node.state !== null) units.push(...evictSlot(world, node, state.name));
-  units.push(...(node.ids ?? []).map((id) => ({ band: ownerOf(world).name, id })));
+  for (const id of node.ids ?? []) units.push({ band: ownerOf(world).name, id });
   node.ids = null;
   if (Object.keys(node.host).length === 0) evicted.nodes += remove(world, node);
   return units;
@@ -148,7 +150,7 @@ function evictSlot(world: World, node: TreeNode, slot: string): FreedUnit[] {
 
 // Asking after each: entries of a slot whose index room is short, whole leaves, the windows and states that are left.
 function evictFor(world: World, demand: Demand): Evicted {
-  const emptied = structuredClone(world);
+  const emptied = deepCopy(world);
   evictEverything(emptied);
   if (!fits(emptied, demand)) {
     const limit = shortBand(world, demand) ?? "bytes";

@@ -11,9 +11,11 @@ import { dropLocks } from "./locks.js";
 import { Faults, invalid, Refusal } from "./refusal.js";
 import { allUnits, closeRequest, requestNamed } from "./rows.js";
 import { take } from "./take.js";
-import { inKeyOrder, labelsOf, pathTo, walk } from "./tree.js";
+import { inKeyOrder, labelsOf, pathTo, tokensOf, nodeEndingAt } from "./tree.js";
 import { endHeldTransfers } from "./transfers.js";
-import { type Request, stateBandOf, type World } from "./world.js";
+import { type FreedUnit, type Request, stateBandOf, type World } from "./world.js";
+import { deepCopy } from "./copy.js";
+import { append as appendTo } from "../base/append.js";
 
 /** @internal */
 export function finish(
@@ -22,27 +24,25 @@ export function finish(
 ): FreedOk & { tree?: TreeCounts } {
   const request = requestNamed(world, req);
   const faults = new Faults();
-  const labels = labelsOf(key ?? []);
-  const tracked = lastTracked(request, labels.length);
+  const labels = labelsOf(world, key ?? []);
+  const tracked = lastTracked(request, tokensOf(key ?? []));
   const slot = slotToGive(world, request, tracked);
   const end = tracksStates(world) ? (tracked?.len ?? 0) : len;
   if (isInserted) checkInsert(world, request, labels, end, faults);
-  checkReserved(world, request, allUnits(world, structuredClone(request)), faults);
+  checkReserved(world, request, allUnits(world, deepCopy(request)), faults);
   checkBetween(world, faults);
   faults.check();
   endHeldTransfers(world, req);
   let tree: TreeCounts | null = null;
-  const units = [];
+  const units: FreedUnit[] = [];
   if (isInserted) {
     const inserted = insert(world, request, labels, end);
     tree = inserted.counts;
-    units.push(...inserted.units);
-    const node =
-      end % world.config.page_size === 0 ? walk(world, labels.slice(0, end)).at(-1) : null;
-    if (slot !== null && node?.node.to === end && node.node.state === null)
-      giveState(world, request, node.node, slot);
+    appendTo(units, inserted.units);
+    const node = nodeEndingAt(world, labels, end);
+    if (slot !== null && node?.state === null) giveState(world, request, node, slot);
   }
-  units.push(...endRequest(world, request));
+  appendTo(units, endRequest(world, request));
   return { ...freedOk(world, freeUnits(world, units)), ...(tree === null ? {} : { tree }) };
 }
 

@@ -1,7 +1,7 @@
 // Forwards: launched, recorded, processed in launch order. Their uses are noted as places at the launch.
 import type { ForwardEntry, KvArgs, KvOk } from "../base/operations.js";
 import { toExtents } from "../base/extents.js";
-import { append, type Lists, pageLists } from "./answers.js";
+import { append, type Lists, pageLists, appendAll } from "./answers.js";
 import { fixedByLoads } from "./fixed.js";
 import { Faults, invalid } from "./refusal.js";
 import { placeOf } from "./rows.js";
@@ -15,6 +15,7 @@ import {
   tokenBandsOf,
   type World,
 } from "./world.js";
+import { append as appendTo } from "../base/append.js";
 
 /** Whether a forward is launched and not recorded yet. @internal */
 export function openForward(world: World): Forward | null {
@@ -190,8 +191,8 @@ export function process(
   const released: Lists = {};
   for (const band of world.bands) {
     for (const batch of band.pending.filter(({ key }) => key === step)) {
-      band.holes.push(...batch.pages);
-      append(released, band.name, ...batch.pages);
+      appendTo(band.holes, batch.pages);
+      appendAll(released, band.name, batch.pages);
     }
     band.pending = band.pending.filter(({ key }) => key !== step);
   }

@@ -7,6 +7,7 @@ import { giveBack } from "./pages.js";
 import { invalid } from "./refusal.js";
 import { transfersOn } from "./signals.js";
 import { bandNamed, type DeferredUnit, type FreedUnit, ownerOf, type World } from "./world.js";
+import { append as appendTo } from "../base/append.js";
 
 /** What a free lists. @internal */
 export interface Freed {
@@ -17,7 +18,7 @@ export interface Freed {
 /** Frees units in this order, or lets them wait for the group's end. @internal */
 export function freeUnits(world: World, units: readonly FreedUnit[]): Freed {
   if (world.group !== null) {
-    world.group.push(...units);
+    appendTo(world.group, units);
     return { freed: {}, deferred: {} };
   }
   return release(world, units);

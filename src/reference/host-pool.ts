@@ -1,6 +1,6 @@
 // Host pages a band, first in, first out, and the finished copies of tree nodes that fill them.
 import type { KvArgs, KvOk, PageLists } from "../base/operations.js";
-import { append, type Lists } from "./answers.js";
+import { type Lists, appendAll } from "./answers.js";
 import { toExtents } from "../base/extents.js";
 import { Refusal } from "./refusal.js";
 import { inKeyOrder } from "./tree.js";
@@ -36,7 +36,7 @@ export function makeHostRoom(
       throw new Refusal({ code: "refused_host", need: need[band] ?? 0, free: before[band] ?? 0 });
     for (const [name, pages] of Object.entries(victim.host)) {
       giveHostPages(world, { [name]: pages });
-      append(freed, name, ...pages);
+      appendAll(freed, name, pages);
     }
     victim.host = {};
     nodes += 1;
@@ -75,7 +75,7 @@ export function takeHostPages(world: World, need: Readonly<Record<string, number
 
 /** @internal */
 export function giveHostPages(world: World, pages: HostPages): void {
-  for (const [name, ids] of Object.entries(pages)) (world.hostFree[name] ??= []).push(...ids);
+  for (const [name, ids] of Object.entries(pages)) appendAll(world.hostFree, name, ids);
 }
 
 /** @internal */

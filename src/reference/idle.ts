@@ -1,6 +1,6 @@
 // `check.idle`: whatever is live must have a holder, by identity.
 import type { IdleViolation, KvOk } from "../base/operations.js";
-import { append, type Lists } from "./answers.js";
+import { append, type Lists, appendAll } from "./answers.js";
 import { ownerOf, PURPOSES, stateBandOf, windowsOf, type World } from "./world.js";
 
 /** @internal */
@@ -22,10 +22,15 @@ function heldIds(world: World): Lists {
   for (const { band, id } of [...(world.group ?? []), ...world.deferred]) append(held, band, id);
   const copied = world.copies.flatMap(({ work }) => (work.kind === "load" ? work.load : []));
   for (const { parts } of [...world.loads, ...copied])
-    for (const { band, units } of parts) append(held, band, ...units.map(({ id }) => id));
+    for (const { band, units } of parts)
+      appendAll(
+        held,
+        band,
+        units.map(({ id }) => id),
+      );
   for (const node of world.tree) {
-    append(held, ownerOf(world).name, ...(node.ids ?? []));
-    for (const { name } of windowsOf(world)) append(held, name, ...(node.ids ?? []));
+    appendAll(held, ownerOf(world).name, node.ids ?? []);
+    for (const { name } of windowsOf(world)) appendAll(held, name, node.ids ?? []);
     const band = stateBandOf(world);
     if (band !== null && node.state !== null) append(held, band.name, node.state);
   }
@@ -37,7 +42,7 @@ function heldIds(world: World): Lists {
         if (request.windows[name]?.[page] === true) append(held, name, id);
     });
     for (const purpose of PURPOSES)
-      if (state !== null) append(held, state.name, ...request.slots[purpose]);
+      if (state !== null) appendAll(held, state.name, request.slots[purpose]);
   }
   return held;
 }

@@ -16,6 +16,7 @@ import {
   windowsOf,
   type World,
 } from "./world.js";
+import { append as appendTo } from "../base/append.js";
 
 /** What an insertion did. @internal */
 export interface Inserted {
@@ -29,7 +30,7 @@ export function treeInsert(
   { req, key, len }: KvArgs["tree.insert"],
 ): TreeCounts & FreedOk {
   const request = requestNamed(world, req);
-  const labels = labelsOf(key);
+  const labels = labelsOf(world, key);
   const faults = new Faults();
   checkInsert(world, request, labels, len, faults);
   checkBetween(world, faults);
@@ -49,13 +50,14 @@ export function checkInsert(
   const { page_size: pageSize } = world.config;
   const req = request.name;
   if (len > request.allocated) faults.add("beyond_row", { req });
-  for (let page = 0; page < Math.floor(Math.min(len, labels.length) / pageSize); page++) {
+  const pages = Math.floor(len / pageSize);
+  for (let page = 0; page < Math.min(pages, labels.length); page++) {
     if ((request.virtual[page] ?? 0) === 0)
       faults.add("free_of_unbound_page", { req, band: ownerOf(world).name, page });
   }
-  const end = Math.floor(Math.min(len, labels.length) / pageSize) * pageSize;
-  const isOnPath = request.labels.slice(0, end).every((label, at) => label === labels[at]);
-  const isNamed = Math.floor(len / pageSize) * pageSize <= labels.length;
+  const path = request.labels.slice(0, Math.min(pages, labels.length));
+  const isOnPath = path.every((label, page) => label === labels[page]);
+  const isNamed = pages <= labels.length;
   if (!isOnPath || !isNamed) faults.add("no_node_at_len", { req });
 }
 
@@ -67,14 +69,14 @@ export function insert(
   len: number,
 ): Inserted {
   const { page_size: pageSize } = world.config;
-  const end = Math.floor(Math.min(len, labels.length) / pageSize) * pageSize;
+  const path = labels.slice(0, Math.floor(len / pageSize));
+  const end = path.length * pageSize;
   const rehomed: Record<string, number> = {};
   const result = { newPages: 0, duplicates: 0, units: [] as FreedUnit[], rehomed };
-  const path = labels.slice(0, end);
   world.uses += 1;
   splitAt(world, path, reachOf(walk(world, path)));
   splitWhereWindowsBegin(world, request, path);
-  result.units.push(...leftBehind(world, request, end));
+  appendTo(result.units, leftBehind(world, request, end));
   for (const { node } of walk(world, path)) {
     if (node.ids === null) result.newPages += giveDevice(world, request, node);
     else if (node.to > request.protected) yieldTo(world, request, node, result);
@@ -105,7 +107,7 @@ function inOrder(world: World, rehomed: Record<string, number>): Demand {
 function splitWhereWindowsBegin(world: World, request: Request, path: readonly string[]): void {
   const { page_size: pageSize } = world.config;
   for (const { name } of windowsOf(world)) {
-    for (const page of edgesOf(world, request, name, path.length)) {
+    for (const page of edgesOf(world, request, name, path.length * pageSize)) {
       const at = page * pageSize;
       const inside = walk(world, path).find(({ node }) => node.from < at && at < node.to)?.node;
       const isWanted = inside !== undefined && !isOnDevice(world, inside, name);
@@ -208,8 +210,9 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
   let parent = steps.at(-1)?.node.id ?? null;
   let from = reachOf(steps);
   const start = from;
-  const edges = windowEdges(world, request, path.length).map((page) => page * pageSize);
-  for (const to of [...edges.filter((edge) => edge > start), path.length]) {
+  const end = path.length * pageSize;
+  const edges = windowEdges(world, request, end).map((page) => page * pageSize);
+  for (const to of [...edges.filter((edge) => edge > start), end]) {
     if (to <= from) continue;
     const page = from / pageSize;
     const windows = windowsOf(world).map(({ name }): [string, boolean] => [
@@ -221,7 +224,7 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
       parent,
       from,
       to,
-      labels: path.slice(from, to),
+      labels: path.slice(page, to / pageSize),
       ids: request.virtual.slice(page, to / pageSize),
       windows: Object.fromEntries(windows),
       state: null,
@@ -234,7 +237,7 @@ function growPath(world: World, request: Request, path: readonly string[]): numb
     parent = node.id;
     from = to;
   }
-  return (path.length - start) / pageSize;
+  return (end - start) / pageSize;
 }
 
 /** Gives a slot of a request to a node that has no state. @internal */

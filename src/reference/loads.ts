@@ -1,12 +1,12 @@
 // Loads from the host: reserved, bound to ids, submitted as a copy. How they end stands in load-ends.
 import type { Demand, KvArgs, KvOk } from "../base/operations.js";
-import { append, type Lists, pageLists } from "./answers.js";
+import { append, type Lists, pageLists, appendAll } from "./answers.js";
 import { isCopyKnown, submit } from "./backup.js";
 import { checkBetween } from "./forwards.js";
 import { lockPath } from "./locks.js";
 import { Faults, invalid } from "./refusal.js";
 import { take } from "./take.js";
-import { isOnDevice, labelsOf, pathTo, reachedBy, splitAt, walk } from "./tree.js";
+import { isOnDevice, labelsOf, pathTo, reachedBy, splitAt, walk, firstOf } from "./tree.js";
 import {
   type Band,
   bandNamed,
@@ -28,7 +28,7 @@ export function loadReserve(
 ): KvOk["host.load_reserve"] {
   const faults = new Faults();
   checkBetween(world, faults);
-  const labels = args.key === undefined ? null : labelsOf(args.key);
+  const labels = args.key === undefined ? null : labelsOf(world, args.key);
   const path = labels === null ? null : pathTo(world, labels, args.len ?? 0);
   if (labels !== null && path === null) faults.add("no_node_at_len");
   if (isLoadKnown(world, args.load)) faults.add("name_state");
@@ -49,14 +49,14 @@ export function loadReserve(
       return { position: positions[index] ?? 0, id: takeId(band, page), page };
     });
     const ids = units.map(({ id }) => id);
-    if (band.role !== "window") append(lists, band.role === "owner" ? "virtual" : "slots", ...ids);
-    append(lists, band.name, ...got);
+    if (band.role !== "window") appendAll(lists, band.role === "owner" ? "virtual" : "slots", ids);
+    appendAll(lists, band.name, got);
     parts.push({ band: band.name, units });
   }
   const isFixed = ({ band }: LoadPart): boolean =>
     world.stages === null || bandNamed(world, band).role === "window";
   const reservedBands = parts.filter(isFixed).map(({ band }) => band);
-  const target = labels === null ? null : labels.slice(0, args.len);
+  const target = labels === null ? null : firstOf(world, labels, args.len ?? 0);
   const nothing = { req: null, from: 0, to: 0, isBound: false, cursors: {} };
   world.loads.push({ name: args.load, path: target, parts, ...nothing, reservedBands });
   if (path !== null) {
@@ -123,9 +123,9 @@ function lacking(
     const from = Math.floor((end - band.window) / pageSize) * pageSize;
     const inside = path.find((node) => node.from < from && from < node.to);
     if (inside !== undefined && !isOnDevice(world, inside, band.name))
-      splitAt(world, labels.slice(0, end), from);
+      splitAt(world, firstOf(world, labels, end), from);
   }
-  const whole = walk(world, labels.slice(0, end)).map(({ node }) => node);
+  const whole = walk(world, firstOf(world, labels, end)).map(({ node }) => node);
   const wanted: Record<string, number[]> = {};
   for (const band of world.bands) {
     const nodes = reachedBy(world, whole, band.name).filter(
@@ -214,7 +214,7 @@ function boundLists(
 ): Lists {
   const lists: Lists = {};
   const ids = order.filter((id) => bound.some((unit) => unit.id === id));
-  append(lists, "virtual", ...ids);
+  appendAll(lists, "virtual", ids);
   for (const { name } of windowsOf(world)) {
     const placed = bound.filter(({ band }) => band === name);
     if (unitsOfBand(load, name).length === 0) continue;
@@ -275,7 +275,11 @@ export function loadSubmit(
   const lists: Lists = {};
   for (const { band: name, units } of load.parts) {
     const band = bandNamed(world, name);
-    append(lists, name, ...units.map(({ id, page }) => band.bindings.get(id) ?? page));
+    appendAll(
+      lists,
+      name,
+      units.map(({ id, page }) => band.bindings.get(id) ?? page),
+    );
   }
   load.reservedBands = [];
   return { pages: submit(world, args.copy, "in", lists, { kind: "load", load }) };

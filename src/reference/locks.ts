@@ -1,7 +1,7 @@
 // Locks on tree nodes, kept by holder, key and length. What a lock took it gives back, splits or not.
 import type { KvArgs } from "../base/operations.js";
 import { invalid } from "./refusal.js";
-import { isOnDevice, labelsOf, pathTo, reachedBy, slotNames } from "./tree.js";
+import { isOnDevice, labelsOf, pathTo, reachedBy, slotNames, firstOf } from "./tree.js";
 import type { Lock, TreeNode, World } from "./world.js";
 
 /** Locks a path: full to the root, each window over its last tokens, the state at the end. @internal */
@@ -58,7 +58,7 @@ export function treeLock(
   world: World,
   { key, len, req }: KvArgs["tree.lock"],
 ): Record<string, never> {
-  const path = pathTo(world, labelsOf(key), len);
+  const path = pathTo(world, labelsOf(world, key), len);
   if (path === null || path.length === 0) invalid("no_node_at_len", { req });
   lockPath(world, path, req, "named");
   return {};
@@ -69,9 +69,9 @@ export function treeUnlock(
   world: World,
   { key, len, req }: KvArgs["tree.unlock"],
 ): Record<string, never> {
-  const path = labelsOf(key).slice(0, len).join(" ");
+  const path = len % world.config.page_size === 0 ? firstOf(world, labelsOf(world, key), len) : [];
   const index = world.locks.findLastIndex(
-    (lock) => lock.kind === "named" && lock.holder === req && lock.path === path,
+    (lock) => lock.kind === "named" && lock.holder === req && lock.path === path.join(" "),
   );
   if (index < 0) invalid("lock_not_held", { req });
   world.locks.splice(index, 1);

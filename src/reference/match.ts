@@ -13,6 +13,7 @@ import {
   slotNames,
   touch,
   walk,
+  firstOf,
 } from "./tree.js";
 import { bandNamed, type Request, type TreeNode, windowsOf, type World } from "./world.js";
 
@@ -58,7 +59,7 @@ export function longest(
 
 /** @internal */
 export function treeMatch(world: World, { key, req }: KvArgs["tree.match"]): KvOk["tree.match"] {
-  const labels = labelsOf(key);
+  const labels = labelsOf(world, key);
   const request = req === undefined ? null : requestNamed(world, req);
   if (request !== null && !isEmptyRow(request)) invalid("row_in_use", { req: request.name });
   const { len, alone } = longest(world, labels);
@@ -95,6 +96,6 @@ function adopt(
   request.protected = len;
   request.checkpoint = len;
   for (const band of windowsOf(world)) request.cursors[band.name] = len;
-  request.labels = labels.slice(0, len);
+  request.labels = firstOf(world, labels, len);
   lockPath(world, path, request.name, "own");
 }

@@ -2,6 +2,7 @@
 // business of signals.
 import { fencePage, isOver, keepersOf, usersOf } from "./signals.js";
 import { ascending, type Band, liveCount, livePages, pendingCount, type World } from "./world.js";
+import { append as appendTo } from "../base/append.js";
 
 /** A float without a live, pending or vacated page: its neighbours see through it. @internal */
 export function isTransparent(band: Band): boolean {
@@ -18,8 +19,8 @@ export function giveBack(world: World, band: Band, pages: readonly number[]): vo
   if (pages.length === 0) return;
   const newest = world.forwards.findLast((forward) => forward.isRecorded);
   const last = band.pending.at(-1);
-  if (newest === undefined) band.holes.push(...pages);
-  else if (last?.key === newest.name) last.pages.push(...pages);
+  if (newest === undefined) appendTo(band.holes, pages);
+  else if (last?.key === newest.name) appendTo(last.pages, pages);
   else band.pending.push({ key: newest.name, pages: [...pages] });
 }
 
@@ -30,7 +31,7 @@ export function settlePending(band: Band, count: number): string[] {
   while (missing > 0 && band.pending.length > 0) {
     const batch = band.pending.shift()!; // there is one
     keys.push(batch.key);
-    band.holes.push(...batch.pages);
+    appendTo(band.holes, batch.pages);
     missing -= batch.pages.length;
   }
   return keys;
@@ -44,7 +45,10 @@ export function tidyUp(world: World): void {
   world.fences = world.fences.filter((fence) => !isOver(world, fence.reader));
   for (const band of world.bands) {
     const isKept = (page: number): boolean => keepersOf(world, band, page).length > 0;
-    band.holes.push(...band.vacated.filter((page) => !isKept(page)));
+    appendTo(
+      band.holes,
+      band.vacated.filter((page) => !isKept(page)),
+    );
     band.vacated = band.vacated.filter(isKept);
     parkIfEmpty(world, band);
   }

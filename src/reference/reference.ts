@@ -46,6 +46,7 @@ import { stateAlloc, stateCopy, stateFree } from "./slots.js";
 import { stateOf } from "./state.js";
 import { decode, extend, tokensFree, windowRetire } from "./tokens.js";
 import type { World } from "./world.js";
+import { deepCopy } from "./copy.js";
 
 type Handlers = { [K in KvOperationName]?: (world: World, args: KvArgs[K]) => KvOk[K] };
 
@@ -156,7 +157,7 @@ export class Reference {
 
   #copy(): World {
     if (this.#world === null) throw new Error("an operation before a granted boot");
-    return structuredClone(this.#world);
+    return deepCopy(this.#world);
   }
 
   #changedDigests(world: World): { digest?: Digests } {

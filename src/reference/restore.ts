@@ -1,6 +1,6 @@
 // The restoring of a retracted request: it takes what its host copy has, and the copy brings it back.
 import type { KvArgs, KvOk } from "../base/operations.js";
-import { append, type Lists, pageLists } from "./answers.js";
+import { append, type Lists, pageLists, appendAll } from "./answers.js";
 import { submit } from "./backup.js";
 import { checkBetween } from "./forwards.js";
 import { Faults, invalid, Refusal } from "./refusal.js";
@@ -49,8 +49,17 @@ export function restore(
     page,
   }));
   takeSlots(world, request, "main", slots);
-  append(lists, "slots", ...slots.map(({ slot }) => slot));
-  if (state !== null) append(lists, state.name, ...slots.map(({ page }) => page));
+  appendAll(
+    lists,
+    "slots",
+    slots.map(({ slot }) => slot),
+  );
+  if (state !== null)
+    appendAll(
+      lists,
+      state.name,
+      slots.map(({ page }) => page),
+    );
   world.saved.delete(name);
   const load = loadOf(world, request, saved.allocated);
   const bound = Object.fromEntries(

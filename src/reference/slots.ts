@@ -8,7 +8,7 @@ import { Faults, invalid } from "./refusal.js";
 import { requestNamed } from "./rows.js";
 import { copiesOn, transfersOn, unretired, waitFor, writesOne } from "./signals.js";
 import { hostWait, take } from "./take.js";
-import { labelsOf, walk } from "./tree.js";
+import { labelsOf, nodeEndingAt } from "./tree.js";
 import { type Band, type Request, stateBandOf, type World } from "./world.js";
 
 function stateBand(world: World, req: string): Band {
@@ -111,10 +111,8 @@ function sourceSlot(
     if (slot === null) faults.add("nothing_tracked", { req: from.req });
     return slot;
   }
-  const labels = labelsOf(from.key).slice(0, from.len);
-  const last = walk(world, labels).at(-1)?.node;
-  const node = last?.to === from.len ? last : undefined; // nothing is split for it
-  if (node === undefined) faults.add("no_node_at_len");
+  const node = nodeEndingAt(world, labelsOf(world, from.key), from.len); // nothing is split for it
+  if (node === null) faults.add("no_node_at_len");
   else if (node.state === null) faults.add("nothing_tracked");
   return node?.state ?? null;
 }

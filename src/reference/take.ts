@@ -9,6 +9,7 @@ import { invalid, Refusal } from "./refusal.js";
 import { copiesOn, fencesOfPage, waitFor } from "./signals.js";
 import { freeIdCount, stageIsShort, stagePacks } from "./stages.js";
 import { bandNamed, liveCount, type Load, ownerOf, stateBandOf, type World } from "./world.js";
+import { deepCopy } from "./copy.js";
 
 /** Pages a band in the order in which they are handed out. @internal */
 export interface Taken {
@@ -128,7 +129,7 @@ function relieve(world: World, demand: Demand): Plan {
   }
   const second = leastPlan(world, demand, secondAttempt(world));
   if (second === null) refuseCapacity(world, demand, "bytes");
-  const trial = structuredClone(world);
+  const trial = deepCopy(world);
   trial.hostNeeds = [];
   const plan = leastPlan(trial, demand, secondAttempt(trial))!; // as on the original
   realise(trial, plan, secondAttempt(trial));

@@ -11,10 +11,60 @@ import {
   type World,
 } from "./world.js";
 
-/** One label a token: two keys share a prefix exactly as far as their labels agree. @internal */
-export function labelsOf(key: Key): string[] {
-  return key.flatMap(([hash, tokens]) =>
-    Array.from({ length: tokens }, (_, offset) => `${JSON.stringify(hash)}:${offset}`),
+/**
+ * One label a whole page of a key: its runs of tokens, `HASH:OFFSET+TOKENS` between commas, so that two keys share pages
+ * exactly as far as their labels agree. @internal
+ */
+export function labelsOf(world: World, key: Key): string[] {
+  const { page_size: pageSize } = world.config;
+  const labels: string[] = [];
+  let runs: Run[] = [];
+  let missing = pageSize; // tokens until the page is whole
+  for (const [hash, tokens] of key) {
+    for (let from = 0; from < tokens;) {
+      const count = Math.min(missing, tokens - from);
+      addRun(runs, { hash: JSON.stringify(hash), from, count });
+      from += count;
+      missing -= count;
+      if (missing > 0) continue;
+      labels.push(runs.map((run) => `${run.hash}:${run.from}+${run.count}`).join(","));
+      runs = [];
+      missing = pageSize;
+    }
+  }
+  return labels;
+}
+
+/** Tokens of a key. @internal */
+export function tokensOf(key: Key): number {
+  return key.reduce((sum, [, tokens]) => sum + tokens, 0);
+}
+
+/** The labels of the first `len` tokens, whole pages. @internal */
+export function firstOf(world: World, labels: readonly string[], len: number): string[] {
+  return labels.slice(0, Math.floor(len / world.config.page_size));
+}
+
+// Tokens `[from, from + count)` of one segment of a key.
+interface Run {
+  readonly hash: string; // as JSON writes it
+  readonly from: number;
+  readonly count: number;
+}
+
+// Runs that touch are one.
+function addRun(runs: Run[], run: Run): void {
+  const last = runs.at(-1);
+  if (last?.hash === run.hash && last.from + last.count === run.from)
+    runs[runs.length - 1] = { ...last, count: last.count + run.count };
+  else runs.push(run);
+}
+
+// One entry a token, in order.
+function tokensOfLabel(label: string): Run[] {
+  const runs = label.matchAll(/("(?:[^"\\]|\\.)*"|[^",:]+):(\d+)\+(\d+)/g);
+  return [...runs].flatMap(([, hash = "", from, count]) =>
+    Array.from({ length: Number(count) }, (_, at) => ({ hash, from: Number(from) + at, count: 1 })),
   );
 }
 
@@ -36,20 +86,18 @@ export function inKeyOrder(world: World, parent: TreeNode | null = null): TreeNo
     .flatMap((node) => [node, ...inKeyOrder(world, node)]);
 }
 
-// By the first token that differs: numbers before texts, then by offset.
+// By the first token that differs: numbers before texts, then by offset. Siblings differ in their first page.
 function byKey(left: readonly string[], right: readonly string[]): number {
-  const at = left.findIndex((label, index) => label !== right[index]);
-  const [first, second] = [partsOf(left[at] ?? ":"), partsOf(right[at] ?? ":")];
-  if (first.hash === second.hash) return first.offset - second.offset;
+  const others = tokensOfLabel(right[0] ?? "");
+  const tokens = tokensOfLabel(left[0] ?? "");
+  const at = tokens.findIndex(
+    ({ hash, from }, index) => hash !== others[index]?.hash || from !== others[index].from,
+  );
+  const [first, second] = [tokens[at]!, others[at]!]; // pages of one length
+  if (first.hash === second.hash) return first.from - second.from;
   const [isText, isOtherText] = [first.hash.startsWith('"'), second.hash.startsWith('"')];
   if (isText !== isOtherText) return isText ? 1 : -1;
   return isText ? byCodeUnit(first.hash, second.hash) : Number(first.hash) - Number(second.hash);
-}
-
-/** Hash, as JSON writes it, and offset of a token's label. @internal */
-export function partsOf(label: string): { readonly hash: string; readonly offset: number } {
-  const cut = label.lastIndexOf(":");
-  return { hash: label.slice(0, cut), offset: Number(label.slice(cut + 1)) };
 }
 
 /** The way of the labels from the root, as far as whole pages agree. @internal */
@@ -57,9 +105,9 @@ export function walk(world: World, labels: readonly string[]): PathStep[] {
   const { page_size: pageSize } = world.config;
   const steps: PathStep[] = [];
   for (let at: TreeNode | null = null; ;) {
-    const rest = labels.slice(at?.to ?? 0);
+    const rest = labels.slice((at?.to ?? 0) / pageSize);
     const next: PathStep | undefined = childrenOf(world, at)
-      .map((node) => ({ node, shared: sharedLength(node.labels, rest, pageSize) }))
+      .map((node) => ({ node, shared: sharedPages(node.labels, rest) * pageSize }))
       .find(({ shared }) => shared > 0);
     if (next === undefined) return steps;
     steps.push(next);
@@ -68,10 +116,10 @@ export function walk(world: World, labels: readonly string[]): PathStep[] {
   }
 }
 
-function sharedLength(left: readonly string[], right: readonly string[], pageSize: number): number {
+function sharedPages(left: readonly string[], right: readonly string[]): number {
   let shared = 0;
   while (shared < left.length && left[shared] === right[shared]) shared += 1;
-  return Math.floor(shared / pageSize) * pageSize;
+  return shared;
 }
 
 /** Tokens that a way covers. @internal */
@@ -82,15 +130,26 @@ export function reachOf(steps: readonly PathStep[]): number {
 
 /** The nodes from the root to the one that ends at `len`, which is split off if need be; null: the key does not reach it. @internal */
 export function pathTo(world: World, labels: readonly string[], len: number): TreeNode[] | null {
-  if (len % world.config.page_size !== 0 || len > labels.length) return null;
-  if (reachOf(walk(world, labels.slice(0, len))) < len) return null;
+  if (len % world.config.page_size !== 0) return null;
+  const first = firstOf(world, labels, len);
+  if (reachOf(walk(world, first)) < len) return null;
   splitAt(world, labels, len);
-  return walk(world, labels.slice(0, len)).map(({ node }) => node);
+  return walk(world, first).map(({ node }) => node);
+}
+
+/** The node that the labels reach and that ends at `len`; nothing is split for it. Null: there is none. @internal */
+export function nodeEndingAt(
+  world: World,
+  labels: readonly string[],
+  len: number,
+): TreeNode | null {
+  const step = walk(world, firstOf(world, labels, len)).at(-1);
+  return step?.node.to === len && step.node.from + step.shared === len ? step.node : null;
 }
 
 /** Makes a node end at `at` on the way of the labels, which must reach it. @internal */
 export function splitAt(world: World, labels: readonly string[], at: number): void {
-  const step = walk(world, labels.slice(0, at)).at(-1);
+  const step = walk(world, firstOf(world, labels, at)).at(-1);
   if (step === undefined || step.node.to <= at) return;
   split(world, step.node, at);
 }
@@ -98,14 +157,13 @@ export function splitAt(world: World, labels: readonly string[], at: number): vo
 // The lower part stays the node, with the state at its end; the upper part is new. Locks hold on both.
 function split(world: World, node: TreeNode, at: number): void {
   const { page_size: pageSize } = world.config;
-  const tokens = at - node.from;
-  const pages = tokens / pageSize;
+  const pages = (at - node.from) / pageSize;
   const state = stateBandOf(world)?.name;
   const upper: TreeNode = {
     ...node,
     id: world.nodeCount,
     to: at,
-    labels: node.labels.slice(0, tokens),
+    labels: node.labels.slice(0, pages),
     ids: node.ids?.slice(0, pages) ?? null,
     windows: { ...node.windows },
     state: null,
@@ -116,7 +174,7 @@ function split(world: World, node: TreeNode, at: number): void {
   world.nodeCount += 1;
   node.parent = upper.id;
   node.from = at;
-  node.labels = node.labels.slice(tokens);
+  node.labels = node.labels.slice(pages);
   node.ids = node.ids?.slice(pages) ?? null;
   node.host = lowerPart(node.host, pages, state);
   node.copying = mapped(node.copying, (host) => lowerPart(host, pages, state));

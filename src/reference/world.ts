@@ -88,7 +88,7 @@ export interface SavedRequest {
 /** Pages that wait for a host copy into them. @internal */
 export interface Load {
   readonly name: string;
-  readonly path: readonly string[] | null; // labels of a key's path; null: a load of a stated demand
+  readonly path: readonly string[] | null; // labels of a key's path, one a page; null: a load of a stated demand
   readonly parts: readonly LoadPart[]; // by band, in token order
   req: string | null; // whose row took the ids of a demand
   from: number; // tokens, where they stand in it
@@ -133,7 +133,7 @@ export interface TreeNode {
   parent: number | null;
   from: number; // tokens
   to: number;
-  labels: string[]; // one a token
+  labels: string[]; // one a page
   ids: number[] | null; // virtual ids a page; null: not on the device
   windows: Record<string, boolean>; // a window band: on the device
   state: number | null; // slot
