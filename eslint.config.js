@@ -70,7 +70,9 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ["vitest.config.ts"] },
+        projectService: {
+          allowDefaultProject: ["vitest.config.ts", "examples/kits/typescript/*.d.mts"],
+        },
         tsconfigRootDir: import.meta.dirname,
       },
     },
