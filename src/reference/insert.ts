@@ -4,7 +4,7 @@ import { checkBetween } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { dropOwnLock, lockPath } from "./locks.js";
 import { Faults } from "./refusal.js";
-import { dropWindowPage, requestNamed } from "./rows.js";
+import { dropWindowPage, forgetLoaded, requestNamed } from "./rows.js";
 import { isOnDevice, labelsOf, pathTo, reachOf, splitAt, touch, walk } from "./tree.js";
 import {
   ascending,
@@ -12,6 +12,7 @@ import {
   type FreedUnit,
   ownerOf,
   type Request,
+  stateBandOf,
   type TreeNode,
   windowsOf,
   type World,
@@ -82,6 +83,7 @@ export function insert(
     else if (node.to > request.protected) yieldTo(world, request, node, result);
   }
   result.newPages += growPath(world, request, path);
+  forgetLoaded(world, request, result.units);
   const nodes = pathTo(world, path, end) ?? [];
   touch(world, nodes);
   if (end > request.protected) {
@@ -246,6 +248,8 @@ export function giveState(world: World, request: Request, node: TreeNode, slot: 
     const at = list.indexOf(slot);
     if (at >= 0) list.splice(at, 1);
   }
+  const { name } = stateBandOf(world)!; // it has the slot
+  forgetLoaded(world, request, [{ band: name, id: slot }]);
   node.state = slot;
-  for (const { name, role } of world.bands) if (role === "state") node.used[name] = world.uses;
+  node.used[name] = world.uses;
 }

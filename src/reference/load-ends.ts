@@ -118,7 +118,7 @@ function leaveRow(world: World, load: Load, request: Request): FreedUnit[] {
   const { page_size: pageSize } = world.config;
   const units: FreedUnit[] = [];
   const ids = loadedIds(world, load);
-  const isTail = request.allocated === load.to && request.virtual.at(-1) === ids.at(-1);
+  const isTail = ids.length > 0 && request.virtual.at(-1) === ids.at(-1);
   for (const id of ids) {
     const page = request.virtual.indexOf(id);
     if (page >= 0 && page * pageSize >= request.protected)

@@ -57,7 +57,7 @@ export function loadReserve(
     world.stages === null || bandNamed(world, band).role === "window";
   const reservedBands = parts.filter(isFixed).map(({ band }) => band);
   const target = labels === null ? null : firstOf(world, labels, args.len ?? 0);
-  const nothing = { req: null, from: 0, to: 0, isBound: false, cursors: {} };
+  const nothing = { req: null, from: 0, isBound: false, cursors: {} };
   world.loads.push({ name: args.load, path: target, parts, ...nothing, reservedBands });
   if (path !== null) {
     const whole = pathTo(world, labels ?? [], args.len ?? 0) ?? path; // nodes were cut where windows begin
@@ -254,8 +254,7 @@ function joinRow(world: World, load: Load, request: Request, from: number): void
     load.cursors[name] = { before: request.cursors[name] ?? 0, after };
     request.cursors[name] = after;
   }
-  load.to = from + ids.length * pageSize;
-  request.allocated = load.to;
+  request.allocated = from + ids.length * pageSize;
   for (const { band, units } of load.parts) {
     if (bandNamed(world, band).role === "state")
       request.slots.main.push(...units.map(({ id }) => id));

@@ -61,7 +61,7 @@ export function restore(
       slots.map(({ page }) => page),
     );
   world.saved.delete(name);
-  const load = loadOf(world, request, saved.allocated);
+  const load = loadOf(world, request);
   const bound = Object.fromEntries(
     world.bands.map((band) => [band.name, [...(pages[band.name] ?? [])]]),
   );
@@ -98,7 +98,7 @@ function fillRow(
 }
 
 // What the row has now, as if a load had brought it: if the copy fails, it goes the same way.
-function loadOf(world: World, request: Request, to: number): Load {
+function loadOf(world: World, request: Request): Load {
   const ofBand = (name: string, ids: readonly number[]): LoadPart => ({
     band: name,
     units: ids.map((id, position) => ({ position, id, page: 0 })),
@@ -109,7 +109,7 @@ function loadOf(world: World, request: Request, to: number): Load {
   );
   const state = stateBandOf(world);
   const parts = state === null ? [owner] : [ofBand(state.name, request.slots.main), owner];
-  const place = { req: request.name, from: 0, to, isBound: true, reservedBands: [] };
+  const place = { req: request.name, from: 0, isBound: true, reservedBands: [] };
   const moved = Object.entries(request.cursors).filter(([, cursor]) => cursor > 0);
   const cursors = Object.fromEntries(moved.map(([name, after]) => [name, { before: 0, after }]));
   return { name: request.name, path: null, parts, cursors, ...place };

@@ -2,6 +2,7 @@
 import { Faults, invalid, Refusal } from "./refusal.js";
 import {
   type FreedUnit,
+  type Load,
   ownerOf,
   PURPOSES,
   type Request,
@@ -74,8 +75,26 @@ export function rowFree(world: World, { req }: { readonly req: string }): Record
 
 /** @internal */
 export function closeRequest(world: World, request: Request): void {
+  for (const part of loadsOf(world, request).flatMap(({ parts }) => parts)) part.units = [];
   world.requests.delete(request.name);
   world.freeRows.push(request.row);
+}
+
+function loadsOf(world: World, request: Request): Load[] {
+  const copied = world.copies.flatMap(({ work }) =>
+    work.kind === "load" || work.kind === "restore" ? [work.load] : [],
+  );
+  return [...world.loads, ...copied].filter(({ req }) => req === request.name);
+}
+
+/** What a row gives up is its loads' no more: a load that fails leaves alone what comes under the same id later. @internal */
+export function forgetLoaded(world: World, request: Request, units: readonly FreedUnit[]): void {
+  for (const { parts } of loadsOf(world, request)) {
+    for (const part of parts) {
+      const given = units.filter(({ band }) => band === part.band).map(({ id }) => id);
+      part.units = part.units.filter(({ id }) => !given.includes(id));
+    }
+  }
 }
 
 /** What a request would free at its end: pages beyond the protected ones by token position, then its slots. @internal */

@@ -5,7 +5,7 @@ import { checkReserved } from "./fixed.js";
 import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { Faults, invalid } from "./refusal.js";
-import { requestNamed } from "./rows.js";
+import { forgetLoaded, requestNamed } from "./rows.js";
 import { copiesOn, transfersOn, unretired, waitFor, writesOne } from "./signals.js";
 import { hostWait, take } from "./take.js";
 import { labelsOf, nodeEndingAt } from "./tree.js";
@@ -56,6 +56,7 @@ export function stateFree(world: World, { req, purpose }: KvArgs["state.free"]):
   checkBetween(world, faults);
   faults.check();
   request.slots[purpose] = [];
+  forgetLoaded(world, request, units);
   if (purpose === "track") {
     request.ring = 0;
     request.tracked = [];

@@ -14,7 +14,7 @@ import { checkReserved } from "./fixed.js";
 import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { Faults } from "./refusal.js";
-import { dropPage, dropWindowPage, hasFloor, requestNamed, shorten } from "./rows.js";
+import { dropPage, dropWindowPage, forgetLoaded, hasFloor, requestNamed, shorten } from "./rows.js";
 import { take } from "./take.js";
 import {
   type FreedUnit,
@@ -176,6 +176,7 @@ export function tokensFree(world: World, args: KvArgs["tokens.free"]): ReturnTyp
   }
   if (bands === "all" && to >= request.allocated && from < request.allocated)
     shorten(world, request, from);
+  forgetLoaded(world, request, units);
   return freedOk(world, freeUnits(world, units));
 }
 

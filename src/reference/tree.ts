@@ -60,12 +60,14 @@ function addRun(runs: Run[], run: Run): void {
   else runs.push(run);
 }
 
-// One entry a token, in order.
-function tokensOfLabel(label: string): Run[] {
+// The runs of a label, in order.
+function runsOf(label: string): Run[] {
   const runs = label.matchAll(/("(?:[^"\\]|\\.)*"|[^",:]+):(\d+)\+(\d+)/g);
-  return [...runs].flatMap(([, hash = "", from, count]) =>
-    Array.from({ length: Number(count) }, (_, at) => ({ hash, from: Number(from) + at, count: 1 })),
-  );
+  return [...runs].map(([, hash = "", from, count]) => ({
+    hash,
+    from: Number(from),
+    count: Number(count),
+  }));
 }
 
 /** A node on the way of a key, and how much of it the key shares (tokens, whole pages, from its start). @internal */
@@ -86,18 +88,19 @@ export function inKeyOrder(world: World, parent: TreeNode | null = null): TreeNo
     .flatMap((node) => [node, ...inKeyOrder(world, node)]);
 }
 
-// By the first token that differs: numbers before texts, then by offset. Siblings differ in their first page.
+// By the first page, in which siblings differ: by the first run that differs, numbers before texts, then by offset and length.
 function byKey(left: readonly string[], right: readonly string[]): number {
-  const others = tokensOfLabel(right[0] ?? "");
-  const tokens = tokensOfLabel(left[0] ?? "");
-  const at = tokens.findIndex(
-    ({ hash, from }, index) => hash !== others[index]?.hash || from !== others[index].from,
-  );
-  const [first, second] = [tokens[at]!, others[at]!]; // pages of one length
-  if (first.hash === second.hash) return first.from - second.from;
-  const [isText, isOtherText] = [first.hash.startsWith('"'), second.hash.startsWith('"')];
+  const others = runsOf(right[0] ?? "");
+  const differences = runsOf(left[0] ?? "").map((run, index) => byRun(run, others[index]));
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+function byRun(left: Run, right: Run | undefined): number {
+  if (right === undefined) return 1;
+  if (left.hash === right.hash) return left.from - right.from || left.count - right.count;
+  const [isText, isOtherText] = [left.hash.startsWith('"'), right.hash.startsWith('"')];
   if (isText !== isOtherText) return isText ? 1 : -1;
-  return isText ? byCodeUnit(first.hash, second.hash) : Number(first.hash) - Number(second.hash);
+  return isText ? byCodeUnit(left.hash, right.hash) : Number(left.hash) - Number(right.hash);
 }
 
 /** The way of the labels from the root, as far as whole pages agree. @internal */

@@ -92,7 +92,6 @@ export interface Load {
   readonly parts: readonly LoadPart[]; // by band, in token order
   req: string | null; // whose row took the ids of a demand
   from: number; // tokens, where they stand in it
-  to: number;
   cursors: Record<string, { readonly before: number; readonly after: number }>; // of the row, where they changed
   isBound: boolean;
   reservedBands: string[]; // bands whose pages are still fixed
@@ -101,7 +100,7 @@ export interface Load {
 /** One band's part of a load. @internal */
 export interface LoadPart {
   readonly band: string;
-  readonly units: LoadUnit[]; // in token order
+  units: LoadUnit[]; // in token order
 }
 
 /** A page or slot that a load holds. @internal */
