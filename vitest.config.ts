@@ -21,6 +21,7 @@ export default defineConfig(({ mode }) => ({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/property/**", "test/native/**", "test/defects/found.test.ts"],
+          hookTimeout: 120_000,
           testTimeout: 120_000, // ends what hangs; tests that start many processes take their time on a busy machine
         },
       },

@@ -2,7 +2,7 @@
 // `--verbose` asks for the details of a bug of our own.
 import { CandidateError, UnifiedTraceError } from "../base/errors.js";
 import { EXIT } from "../base/exit-codes.js";
-import { errorJson } from "../report/json.js";
+import { errorJson } from "../report/error-json.js";
 import { visible } from "../report/words.js";
 import type { Session } from "./session.js";
 

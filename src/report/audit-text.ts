@@ -1,6 +1,7 @@
 // The text and the JSON document of `audit`.
 import type { UnifiedTraceError } from "../base/errors.js";
 import type { AuditResult, PlacedFinding } from "../tools/audit/audit.js";
+import { errorOrNull } from "./error-json.js";
 import type { Palette } from "./palette.js";
 import { counted, visible } from "./words.js";
 
@@ -63,41 +64,45 @@ function findingLines(name: string, finding: PlacedFinding, palette: Palette): s
   return [`${palette.bad(signature.check)}  ${where}`, `  ${visible(message)}${range}`];
 }
 
-/** The document of `audit --json`. @public */
+/** The document of `audit`. @public */
 export function auditJson(files: readonly FileAudit[]): unknown {
   return {
     command: "audit",
     verdict: auditVerdict(files),
-    files: files.map((file) => {
-      const error = file.result === null ? file.error : file.result.error;
-      const told = error === null ? null : { code: error.code, message: error.message };
-      if (file.result === null) return { file: file.file, runs: 0, operations: 0, error: told };
-      const { runs, operations, findings, more, unchecked, skipped, isPartial } = file.result;
-      return {
-        file: file.file,
-        runs,
-        operations,
-        findings: findings.map(findingJson),
-        more,
-        unchecked,
-        skipped,
-        partial: isPartial,
-        error: told,
-      };
-    }),
+    files: files.map(fileJson),
     operations: files.reduce((sum, { result }) => sum + (result?.operations ?? 0), 0),
   };
 }
 
-function findingJson(finding: PlacedFinding): unknown {
-  const { signature, run, n, line, message, band, bytes, actors } = finding;
+// The same keys whether the file could be read or not.
+function fileJson(audited: FileAudit): object {
+  const { file, result } = audited;
+  const error = audited.result === null ? audited.error : audited.result.error;
+  return {
+    file,
+    verdict: auditVerdict([audited]),
+    runs: result?.runs ?? 0,
+    operations: result?.operations ?? 0,
+    findings: (result?.findings ?? []).map(placedJson),
+    more: result?.more ?? 0,
+    unchecked: result?.unchecked ?? [],
+    skipped: result?.skipped ?? [],
+    partial: result?.isPartial ?? false,
+    error: errorOrNull(error),
+  };
+}
+
+function placedJson(finding: PlacedFinding): object {
+  const { run, line, signature } = finding;
+  const { n, message, actors, bytes, band } = finding;
+  const { check: rule, op, component } = signature;
   return {
     run,
     n,
     line,
-    rule: signature.check,
-    op: signature.op,
-    component: signature.component,
+    rule,
+    op,
+    component,
     message,
     band: band ?? null,
     bytes: bytes ?? null,

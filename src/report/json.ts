@@ -1,6 +1,6 @@
 // The JSON documents of the commands, from the tools' data. Keys are only ever added. Of a differing field the side
 // that has nothing there is null, and `absent` names that side.
-import type { ErrorPlace, UnifiedTraceError } from "../base/errors.js";
+import type { UnifiedTraceError } from "../base/errors.js";
 import type {
   CompareResult,
   Divergence,
@@ -16,32 +16,7 @@ import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";
 import { coverageTablesJson } from "./coverage-json.js";
 import { coveragePercent } from "./coverage-text.js";
-
-/** `{"error":{…}}`, the one document of a command that failed. @public */
-export function errorJson(failure: {
-  readonly code: string;
-  readonly message: string;
-  readonly place: ErrorPlace;
-}): unknown {
-  return { error: errorBody(failure) };
-}
-
-function errorBody(failure: {
-  readonly code: string;
-  readonly message: string;
-  readonly place: ErrorPlace;
-}): unknown {
-  const { file, line, column, path, expected } = failure.place;
-  return {
-    code: failure.code,
-    message: failure.message,
-    file: file ?? null,
-    line: line ?? null,
-    column: column ?? null,
-    path: path ?? null,
-    expected: expected ?? null,
-  };
-}
+import { errorOrNull } from "./error-json.js";
 
 /** The document of `compare`. @public */
 export function compareJson(result: CompareResult, trace: string | null): unknown {
@@ -51,7 +26,10 @@ export function compareJson(result: CompareResult, trace: string | null): unknow
     mode: result.mode,
     base: result.base === null ? null : { ...sideJson(result.base), trace },
     candidates: result.candidate === null ? [] : [sideJson(result.candidate)],
-    differences: result.differences,
+    differences: result.differences.map(({ what, base, candidate, isLoss }) => ({
+      ...{ what, base, candidate },
+      loss: isLoss, // something is therefore not compared
+    })),
     runs: result.runs.map((run) => ({
       run: run.run,
       verdict: run.verdict,
@@ -68,7 +46,7 @@ export function compareJson(result: CompareResult, trace: string | null): unknow
     skipped: result.skipped,
     hidden: result.hidden,
     unread: result.unread,
-    ...(result.error === null ? {} : { error: errorBody(result.error) }),
+    error: errorOrNull(result.error),
   };
 }
 
@@ -151,7 +129,7 @@ export function replayJson(result: ReplayResult): unknown {
     operations: result.operations,
     refusals: result.refusals,
     violations: result.violations,
-    ...(result.error === null ? {} : { error: errorBody(result.error) }),
+    error: errorOrNull(result.error),
   };
 }
 
@@ -190,16 +168,17 @@ export function validateJson(files: readonly FileVerdict[]): unknown {
       verdict: error !== null ? "invalid" : partial ? "incomplete" : "valid",
       runs,
       operations,
-      error: error === null ? null : errorBody(error),
+      error: errorOrNull(error),
     })),
     operations: files.reduce((total, { operations }) => total + operations, 0),
   };
 }
 
-/** The document of `stats --coverage`. @public */
-export function coverageJson(coverage: Coverage): unknown {
+/** The document of `stats --coverage`; `isShort`: below the floor, or not to be trusted. @public */
+export function coverageJson(coverage: Coverage, isShort: boolean): unknown {
   return {
     command: "stats",
+    verdict: isShort ? "short" : "counted",
     coverage: {
       files: coverage.files,
       runs: coverage.runs,
@@ -208,6 +187,7 @@ export function coverageJson(coverage: Coverage): unknown {
       violations: coverage.violations,
       tables: coverageTablesJson(coverage.tables),
     },
+    operations: coverage.operations,
   };
 }
 
@@ -247,6 +227,7 @@ function memoryJson({
 export function statsJson(files: readonly TraceStats[]): unknown {
   return {
     command: "stats",
+    verdict: files.some(({ truncated }) => truncated) ? "incomplete" : "counted",
     files: files.map((stats) => ({
       file: stats.file,
       runs: stats.runs,

@@ -1,5 +1,6 @@
 // The text of `metamorph`: each broken rule, then what was rewritten how often, then the summary.
 import type { MetamorphFinding, MetamorphResult } from "../tools/metamorph/metamorph.js";
+import { findingJson } from "./finding-json.js";
 import type { Palette } from "./palette.js";
 import { counted, grouped, shortened, visible } from "./words.js";
 
@@ -41,7 +42,26 @@ export function metamorphText(
   return lines.join("\n");
 }
 
-/** The document of `metamorph`. @public */
-export function metamorphJson(result: MetamorphResult): unknown {
-  return { command: "metamorph", ...result };
+/** @param reproduce - the command that shows a finding again; null: there is none. @public */
+export function metamorphJson(
+  { verdict, runs, rewritten, operations, applied, findings, notes }: MetamorphResult,
+  reproduce: (finding: MetamorphFinding) => string | null,
+): unknown {
+  return {
+    command: "metamorph",
+    verdict,
+    runs,
+    rewritten,
+    operations,
+    applied,
+    findings: findings.map((finding) => ({
+      ...findingJson(finding),
+      run: finding.run,
+      rewrite: finding.rewrite,
+      seed: finding.seed,
+      at: finding.at,
+      reproduce: reproduce(finding),
+    })),
+    notes,
+  };
 }

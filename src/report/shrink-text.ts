@@ -23,9 +23,6 @@ export function shrinkText(report: ShrinkReport, palette: Palette, command: stri
   ];
   if (result.isResumed) lines.push("went on from the case that an earlier shrink had left");
   if (report.note !== null) lines.push(palette.warn(`note: ${visible(report.note)}`));
-  if (report.isAlone === false) {
-    lines.push(palette.bad("the case does not fail in the same way when it is run alone"));
-  }
   if (report.isShownByRun === false) {
     lines.push(palette.warn("run does not show it: no expectation tells the two answers apart"));
   }
@@ -37,9 +34,13 @@ export function shrinkText(report: ShrinkReport, palette: Palette, command: stri
       : ` in ${visible(written.file)}`;
   const size = `${grouped(from)} operations came down to ${grouped(best.case.ops.length)}`;
   const end =
-    stopped === null
-      ? palette.good(`shrunk: ${size}${where}, nothing can go`)
-      : palette.warn(`stopped (${stopped}): ${size}${where}; the same command goes on from there`);
+    report.isAlone === false
+      ? palette.bad(`not repeated: ${size}${where}, which does not fail in the same way alone`)
+      : stopped === null
+        ? palette.good(`shrunk: ${size}${where}, nothing can go`)
+        : palette.warn(
+            `stopped (${stopped}): ${size}${where}; the same command goes on from there`,
+          );
   return [...lines, `${end}; ${counted(result.tried, "candidate")} tried`].join("\n");
 }
 
@@ -65,37 +66,4 @@ function signatureText({ check, op, component }: Signature): string {
 
 function otherText({ file, operations, finding }: WrittenCase): string {
   return `${signatureText(finding.signature)}, ${counted(operations, "operation")} in ${visible(file)}`;
-}
-
-/** The document of `shrink`. @public */
-export function shrinkJson(report: ShrinkReport): unknown {
-  const { result, written } = report;
-  const common = { command: "shrink", run: report.name, by: report.by, note: report.note };
-  if (result.kind === "not repeated") {
-    return {
-      ...common,
-      verdict: "not repeated",
-      wanted: result.wanted,
-      judgements: result.judgements,
-      operations: 0,
-    };
-  }
-  const { best, stopped } = result;
-  return {
-    ...common,
-    verdict: stopped === null ? "shrunk" : "stopped",
-    stopped,
-    signature: best.finding.signature,
-    finding: best.finding,
-    out: written?.file ?? null,
-    from: result.from,
-    resumed: result.isResumed,
-    alone: report.isAlone,
-    shown_by_run: report.isShownByRun,
-    tried: result.tried,
-    passes: result.passes,
-    others: report.others,
-    case: best.case,
-    operations: best.case.ops.length,
-  };
 }

@@ -1,6 +1,6 @@
 // The JSON document of `stress`.
 import { coverageTablesJson } from "./coverage-json.js";
-import type { Finding } from "../tools/findings.js";
+import { findingJson } from "./finding-json.js";
 import type { ReplayedCase, StressFinding, StressResult } from "../tools/stress/stress.js";
 
 /** @param reproduce - the command that shows a finding again. @public */
@@ -28,19 +28,6 @@ export function stressJson(
     })),
     counts,
     coverage: coverageTablesJson(coverage),
-  };
-}
-
-function findingJson({ signature, n, message, actors, bytes, band }: Finding): object {
-  return {
-    check: signature.check,
-    op: signature.op,
-    component: signature.component,
-    n,
-    message,
-    actors: actors ?? [],
-    bytes: bytes ?? null,
-    band: band ?? null,
   };
 }
 

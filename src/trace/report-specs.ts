@@ -1,5 +1,5 @@
-// Specs of the JSON documents that commands print with `--json`.
-import { ERROR_CODES } from "../base/errors.js";
+// Specs of the JSON documents of the commands that run allocators, and of an error. A reader of a document must pass over
+// keys that it does not know: later versions add some.
 import type { AnySpec } from "./fields.js";
 import {
   ANYTHING,
@@ -16,8 +16,25 @@ import {
   text,
   word,
 } from "./fields.js";
+import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING } from "./report-parts.js";
 
-const SIDE = openObject({ name: text() }, ANYTHING);
+const SIDE = openObject(
+  {
+    spec: text(), // as the user named it
+    name: text(),
+    version: text(),
+    revision: nullable(text()),
+    dirty: nullable(BOOLEAN),
+    format_version: nullable(COUNT), // null: an implementation
+    digest: nullable(word("light", "layout", "deep")),
+    fx: BOOLEAN,
+    config_hash: nullable(text()), // of the first run
+    page_sizes: list(COUNT),
+    operation_kinds: COUNT,
+    trace: optional(nullable(text())), // hash of the base's file
+  },
+  ANYTHING,
+);
 // A side that has nothing there is null, and `absent` names it.
 const FIELD = object({
   path: text(),
@@ -26,11 +43,21 @@ const FIELD = object({
   absent: optional(word("base", "candidate")),
 });
 const POINT = object({ n: COUNT, op: text() });
+const ANSWERED = openObject(
+  { n: COUNT, op: text(), args: ANYTHING, answer: nullable(map("any", ANYTHING)) },
+  ANYTHING,
+);
+const COMPONENT = object({
+  component: text(),
+  base: nullable(text()),
+  candidate: nullable(text()),
+});
 const DIVERGENCE = openObject(
   {
     n: COUNT,
     op: nullable(text()),
     place: word("at", "after", "before"),
+    args: ANYTHING,
     kind: word(
       "result",
       "refusal",
@@ -43,11 +70,17 @@ const DIVERGENCE = openObject(
       "missing operation",
       "extra operation",
     ),
-    component: nullable(text()),
+    component: nullable(text()), // the first of them
+    components: list(COMPONENT), // whose digests differ
+    agreeing_components: list(text()),
     fields: list(FIELD),
+    base: nullable(map("any", ANYTHING)), // its answer
+    candidate: nullable(map("any", ANYTHING)),
+    failure: nullable(FAILURE),
     cause: nullable(POINT),
     recovers: nullable(either(BOOLEAN, COUNT)), // null: not determined
     holds: nullable(list(text())), // null: not determined
+    before: list(ANSWERED), // the last operations that agreed, oldest first
   },
   ANYTHING,
 );
@@ -56,8 +89,12 @@ const RUN = openObject(
     run: text(),
     verdict: word("equal", "agree", "divergent", "incomplete", "invalid", "flaky"),
     agreed: COUNT,
+    agreed_refusals: COUNT,
+    operations: COUNT, // read
+    skipped: COUNT, // left out on request
     divergence: optional(nullable(DIVERGENCE)),
     reproduce: optional(nullable(text())),
+    note: nullable(text()), // why it is incomplete or invalid
   },
   ANYTHING,
 );
@@ -70,10 +107,16 @@ export const COMPARE_REPORT: AnySpec = openObject(
     mode: word("exact", "renamed", "placement-free", "decisions", "quiescent"),
     base: nullable(SIDE), // null: nothing could be read of it
     candidates: list(SIDE),
+    differences: list(
+      openObject({ what: text(), base: text(), candidate: text(), loss: BOOLEAN }, ANYTHING),
+    ), // of the two sides, found before the replay
     runs: list(RUN),
     first: either(NULL, object({ run: text(), n: COUNT })),
     operations: COUNT,
+    skipped: COUNT,
+    unread: BOOLEAN, // stopped before the end of the input on request
     hidden: either(COUNT, map("any", ANYTHING), list(ANYTHING)),
+    error: nullable(ERROR_BODY), // what ended it early
   },
   ANYTHING,
 );
@@ -84,8 +127,10 @@ const SCENARIO_RESULT = openObject(
     config: nullable(text()),
     file: nullable(text()), // null: a workload, which stands in no scenario file
     verdict: word("passed", "failed", "invalid", "incomplete"),
-    n: optional(nullable(COUNT)),
+    n: optional(nullable(COUNT)), // the operation at fault
+    op: nullable(text()),
     message: optional(nullable(text())),
+    operations: COUNT,
   },
   ANYTHING,
 );
@@ -97,20 +142,14 @@ export const RUN_REPORT: AnySpec = openObject(
     verdict: word("passed", "failed", "invalid", "incomplete"),
     scenarios: list(SCENARIO_RESULT),
     operations: COUNT,
+    counters: map("any", COUNT),
   },
   ANYTHING,
 );
 
 const STRESS_FINDING = openObject(
   {
-    check: text(),
-    op: text(),
-    component: nullable(text()),
-    n: COUNT,
-    message: text(),
-    actors: list(text()),
-    bytes: nullable(list(COUNT)),
-    band: nullable(text()),
+    ...FINDING,
     run: text(),
     profile: nullable(text()),
     seed: COUNT,
@@ -119,13 +158,6 @@ const STRESS_FINDING = openObject(
   },
   ANYTHING,
 );
-const COVERAGE_TABLE = object({
-  name: text(),
-  covered: COUNT,
-  of: COUNT,
-  items: list(object({ name: text(), count: COUNT, covered: BOOLEAN, note: nullable(text()) })),
-});
-
 /** `stress --json`. @public */
 export const STRESS_REPORT: AnySpec = openObject(
   {
@@ -145,14 +177,4 @@ export const STRESS_REPORT: AnySpec = openObject(
 );
 
 /** Any command's error with `--json`. @public */
-export const ERROR_REPORT: AnySpec = object({
-  error: object({
-    code: word(...Object.keys(ERROR_CODES)),
-    message: text(),
-    file: optional(nullable(text())),
-    line: optional(nullable(COUNT)),
-    column: optional(nullable(COUNT)),
-    path: optional(nullable(text())),
-    expected: optional(nullable(text())),
-  }),
-});
+export const ERROR_REPORT: AnySpec = object({ error: ERROR_BODY });

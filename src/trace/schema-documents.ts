@@ -1,7 +1,6 @@
 // Everything that `scripts/generate-schemas.mjs` writes: the published schemas as documents, and the schemas from which
 // the quick validators are compiled.
 import { INVALID_RULES } from "../base/operations.js";
-import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT, STRESS_REPORT } from "./report-specs.js";
 import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-spec.js";
 import type { AnySpec } from "./fields.js";
 import { EXTENTS, HOST_EXTENTS, either } from "./fields.js";
@@ -23,6 +22,20 @@ import {
 import { TRACE_VERSION } from "./lines.js";
 import type { OperationSpec } from "./operation-spec.js";
 import { OPERATION_TABLE } from "./operation-table.js";
+import {
+  DOCTOR_REPORT,
+  METAMORPH_REPORT,
+  SHOW_REPORT,
+  SHRINK_REPORT,
+} from "./report-specs-tools.js";
+import {
+  AUDIT_REPORT,
+  RECORD_REPORT,
+  REPLAY_REPORT,
+  STATS_REPORT,
+  VALIDATE_REPORT,
+} from "./report-specs-traces.js";
+import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT, STRESS_REPORT } from "./report-specs.js";
 import { SCENARIO, SCENARIO_CONFIGS } from "./scenario-spec.js";
 import { STATE } from "./state-spec.js";
 import { DEMAND, ENDED, FREED, HOST_LISTS, KEY, MOVE_PAIRS, PAGE_LISTS } from "./vocabulary.js";
@@ -154,6 +167,22 @@ function scenarioDocument(): JsonSchema {
   );
 }
 
+// What each command prints with `--json`.
+const REPORTS: Readonly<Record<string, AnySpec>> = {
+  compare: COMPARE_REPORT,
+  run: RUN_REPORT,
+  stress: STRESS_REPORT,
+  record: RECORD_REPORT,
+  replay: REPLAY_REPORT,
+  validate: VALIDATE_REPORT,
+  audit: AUDIT_REPORT,
+  stats: STATS_REPORT,
+  shrink: SHRINK_REPORT,
+  metamorph: METAMORPH_REPORT,
+  show: SHOW_REPORT,
+  doctor: DOCTOR_REPORT,
+};
+
 /** The published schemas by file name below `schemas/`. @internal */
 export function publishedSchemas(): Readonly<Record<string, JsonSchema>> {
   const plain = (title: string, spec: AnySpec): JsonSchema =>
@@ -167,9 +196,12 @@ export function publishedSchemas(): Readonly<Record<string, JsonSchema>> {
     "scenario.schema.json": scenarioDocument(),
     "scenario-configs.schema.json": plain("scenario configs", SCENARIO_CONFIGS),
     "state.schema.json": plain("state", STATE),
-    "compare-report.schema.json": plain("compare report", COMPARE_REPORT),
-    "run-report.schema.json": plain("run report", RUN_REPORT),
-    "stress-report.schema.json": plain("stress report", STRESS_REPORT),
+    ...Object.fromEntries(
+      Object.entries(REPORTS).map(([command, spec]) => [
+        `${command}-report.schema.json`,
+        plain(`${command} report`, spec),
+      ]),
+    ),
     "error.schema.json": plain("error", ERROR_REPORT),
   };
 }

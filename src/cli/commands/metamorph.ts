@@ -114,12 +114,10 @@ async function metamorphCommand(flags: MetamorphFlags, session: Session): Promis
     ...(shard === undefined ? {} : { shard }),
   };
   const result = await metamorph(options);
-  if (session.isJson) session.printJson(metamorphJson(result));
-  else {
-    const reproduce = (finding: MetamorphFinding): string | null =>
-      reproduceLine(trace, flags.impl, finding);
-    session.print(metamorphText(result, session.palette, reproduce));
-  }
+  const reproduce = (finding: MetamorphFinding): string | null =>
+    reproduceLine(trace, flags.impl, finding);
+  if (session.isJson) session.printJson(metamorphJson(result, reproduce));
+  else session.print(metamorphText(result, session.palette, reproduce));
   return VERDICT_EXITS[result.verdict];
 }
 

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { InputError, UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
-import { shrinkJson, shrinkText } from "../../report/shrink-text.js";
+import { nothingToShrinkJson, shrinkJson } from "../../report/shrink-json.js";
+import { shrinkText } from "../../report/shrink-text.js";
 import { counted } from "../../report/words.js";
 import { scenarioInput, traceInput } from "../../tools/shrink/inputs.js";
 import type { ShrinkSides } from "../../tools/shrink/inputs.js";
@@ -172,9 +173,8 @@ function control(
 
 function tellNothing({ file, candidate, base }: Named, session: Session): number {
   const message = `nothing fails in ${file}: ${candidate} and ${base} agree`;
-  if (session.isJson) {
-    session.printJson({ command: "shrink", verdict: "not repeated", note: message, operations: 0 });
-  } else session.print(`not repeated: ${message}`);
+  if (session.isJson) session.printJson(nothingToShrinkJson(message));
+  else session.print(`not repeated: ${message}`);
   return EXIT.notRepeated;
 }
 

@@ -90,9 +90,9 @@ async function coverage(
     signal: session.signal,
     onProgress: progressOf(session, "counted"),
   });
-  if (session.isJson) session.printJson(coverageJson(found));
-  else session.print(coverageText(found, session.palette));
   // What a floor asks of a corpus whose replay breaks is not known.
   const isShort = coveragePercent(found) < (flags.floor ?? 0) || found.violations > 0;
+  if (session.isJson) session.printJson(coverageJson(found, isShort));
+  else session.print(coverageText(found, session.palette));
   return isShort ? EXIT.finding : EXIT.ok;
 }

@@ -1,0 +1,168 @@
+// Specs of the JSON documents of the commands that write and read traces.
+import type { AnySpec } from "./fields.js";
+import {
+  ANYTHING,
+  BOOLEAN,
+  COUNT,
+  integer,
+  list,
+  map,
+  nullable,
+  object,
+  openObject,
+  optional,
+  text,
+  word,
+} from "./fields.js";
+import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING_PLACE } from "./report-parts.js";
+
+/** `record --json`. @public */
+export const RECORD_REPORT: AnySpec = openObject(
+  {
+    command: word("record"),
+    verdict: word("recorded", "failed", "incomplete"),
+    out: text(),
+    partial: nullable(text()), // where a failed recording stands; `out` is then untouched
+    runs: COUNT,
+    operations: COUNT,
+    refusals: COUNT,
+    states: COUNT,
+    counters: map("any", COUNT),
+    failure: nullable(
+      openObject({ run: text(), n: COUNT, place: word("at", "after"), failure: FAILURE }, ANYTHING),
+    ),
+  },
+  ANYTHING,
+);
+
+const VIOLATION = openObject(
+  { run: text(), n: COUNT, op: text(), args: ANYTHING, failure: FAILURE },
+  ANYTHING,
+);
+
+/** `replay --json`. @public */
+export const REPLAY_REPORT: AnySpec = openObject(
+  {
+    command: word("replay"),
+    verdict: word("passed", "failed", "incomplete"),
+    runs: COUNT,
+    operations: COUNT,
+    refusals: COUNT,
+    violations: list(VIOLATION),
+    error: nullable(ERROR_BODY), // what ended it early
+  },
+  ANYTHING,
+);
+
+const VALIDATED_FILE = openObject(
+  {
+    file: text(),
+    kind: word("trace", "scenario", "configurations", "unknown"),
+    verdict: word("valid", "invalid", "incomplete"),
+    runs: COUNT,
+    operations: COUNT,
+    error: nullable(ERROR_BODY),
+  },
+  ANYTHING,
+);
+
+/** `validate --json`. @public */
+export const VALIDATE_REPORT: AnySpec = openObject(
+  {
+    command: word("validate"),
+    verdict: word("valid", "invalid", "incomplete"),
+    files: list(VALIDATED_FILE),
+    operations: COUNT,
+  },
+  ANYTHING,
+);
+
+const AUDIT_VERDICT = word("clean", "broken", "invalid", "incomplete");
+const AUDIT_FINDING = openObject(
+  {
+    run: text(),
+    line: integer("", 1), // of the file
+    rule: text(), // docs/audit.md lists them
+    op: text(),
+    component: nullable(text()),
+    ...FINDING_PLACE,
+  },
+  ANYTHING,
+);
+const AUDITED_FILE = openObject(
+  {
+    file: text(),
+    verdict: AUDIT_VERDICT,
+    runs: COUNT,
+    operations: COUNT,
+    findings: list(AUDIT_FINDING),
+    more: COUNT, // findings beyond those kept
+    unchecked: list(object({ rules: text(), why: text(), runs: COUNT })),
+    skipped: list(object({ run: text(), why: text() })),
+    partial: BOOLEAN,
+    error: nullable(ERROR_BODY), // why it could not be read, or what ended it early
+  },
+  ANYTHING,
+);
+
+/** `audit --json`. @public */
+export const AUDIT_REPORT: AnySpec = openObject(
+  {
+    command: word("audit"),
+    verdict: AUDIT_VERDICT,
+    files: list(AUDITED_FILE),
+    operations: COUNT,
+  },
+  ANYTHING,
+);
+
+const COUNTS = map("any", COUNT);
+const COUNTED_FILE = openObject(
+  {
+    file: text(),
+    runs: COUNT,
+    operations: COUNT,
+    marks: COUNT,
+    states: COUNT,
+    operation_kinds: COUNTS,
+    refusals: COUNTS, // by code; broken contracts as `invalid/RULE`
+    refused: COUNT,
+    steps: COUNTS,
+    effects: COUNTS,
+    moves: object({ effects: COUNT, pages: COUNT, operations: COUNT }),
+    waits: object({ effects: COUNT, operations: COUNT }),
+    retirements: object({ operations: COUNT, pages: COUNT }),
+    retractions: COUNT,
+    retractions_with_backup: COUNT,
+    host_waits: COUNT,
+    tree: COUNTS,
+    host: COUNTS,
+    transfers: COUNTS,
+    operations_with_pending: COUNT,
+    truncated: BOOLEAN,
+  },
+  ANYTHING,
+);
+const COVERAGE = openObject(
+  {
+    files: list(text()),
+    runs: COUNT,
+    operations: COUNT,
+    percent: integer("percent", 0, 100),
+    violations: COUNT, // of the replay: then its tables are not to be trusted
+    tables: list(COVERAGE_TABLE),
+  },
+  ANYTHING,
+);
+
+/** `stats --json`: `files`, or with `--coverage` what they exercise together. @public */
+export const STATS_REPORT: AnySpec = openObject(
+  {
+    command: word("stats"),
+    verdict: word("counted", "incomplete", "short"), // short: below the floor
+    files: optional(list(COUNTED_FILE)),
+    coverage: optional(COVERAGE),
+    operations: COUNT,
+  },
+  ANYTHING,
+);
