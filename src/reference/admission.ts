@@ -156,21 +156,23 @@ function judge(
   const fitsNow = (tokens: number): boolean =>
     fitsAfter(trial, sumOf(pass.taken, demandOf(world, asked, tokens)), credits);
   const given = cut(matched, whole, chunk ?? whole, grid ?? pageSize);
-  const admit = (tokens: number): AdmitVerdict => {
+  const admit = (tokens: number, limit: number): AdmitVerdict => {
     Object.assign(pass.world, trial);
-    pass.taken = sumOf(pass.taken, demandOf(world, asked, tokens));
+    pass.taken = sumOf(pass.taken, demandOf(world, asked, limit));
     pass.admitted += 1;
     if (!isOpen) pass.rows += 1;
     return { verdict: tokens < whole ? "chunk" : "admit", tokens, reason: null };
   };
-  if (!lacksRow && fitsRow(world, asked) && fitsNow(given)) return admit(given);
+  // The price is that of the chunk asked for, also where it is cut to a page end.
+  const limit = Math.min(chunk ?? whole, whole);
+  if (!lacksRow && fitsRow(world, asked) && fitsNow(limit)) return admit(given, limit);
   const sizes = smallerChunks(matched, given, grid ?? pageSize);
   const anew = { ...asked, matched: 0, held: null };
-  if (!fitsEmpty(world, anew, Math.min(given, grid ?? pageSize)))
+  if (!fitsEmpty(world, anew, grid ?? pageSize))
     return { verdict: "abort", tokens: 0, reason: "never_fits" };
   if (lacksRow || givesBack(world, pass, entry.req)) return WAIT;
   const smaller = largest(sizes, fitsNow);
-  if (smaller !== null) return admit(smaller);
+  if (smaller !== null) return admit(smaller, smaller);
   return { verdict: "abort", tokens: 0, reason: "unschedulable" };
 }
 

@@ -4,7 +4,7 @@ import { type Lists, appendAll } from "./answers.js";
 import { toExtents } from "../base/extents.js";
 import { Refusal } from "./refusal.js";
 import { inKeyOrder } from "./tree.js";
-import type { HostPages, TreeNode, World } from "./world.js";
+import { type HostPages, ownerOf, type TreeNode, type World } from "./world.js";
 
 /** Host lists in chain order; host pages count from 0, so they are written apart from device pages. @internal */
 export function hostLists(world: World, lists: Lists): PageLists {
@@ -45,7 +45,7 @@ export function makeHostRoom(
   return { freed, nodes };
 }
 
-// A host copy goes only when no node below has one and nobody uses it; the least recently used first.
+// A host copy goes only when no node below has one and nobody uses it; the least recently used first, as its full pages tell.
 function idleHostLeaf(world: World): TreeNode | null {
   const hasCopy = (node: TreeNode): boolean =>
     Object.keys(node.host).length > 0 || Object.keys(node.copying).length > 0;
@@ -56,7 +56,8 @@ function idleHostLeaf(world: World): TreeNode | null {
       !inKeyOrder(world, node).some(hasCopy) &&
       !world.locks.some((lock) => lock.hostNodes.includes(node.id)),
   );
-  const usedAt = (node: TreeNode): number => Math.max(...Object.values(node.used));
+  const { name: full } = ownerOf(world);
+  const usedAt = (node: TreeNode): number => node.used[full] ?? 0;
   candidates.sort(
     (left, right) => usedAt(left) - usedAt(right) || right.to - left.to || left.id - right.id,
   );
