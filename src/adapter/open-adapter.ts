@@ -5,6 +5,8 @@ import type { VerifyPolicy } from "../device/device.js";
 import { DEVICE_KINDS } from "../device/open-device.js";
 import { operationNames } from "../trace/operation-table.js";
 import type { Adapter } from "./adapter.js";
+import type { BuildOptions } from "./checkout-build.js";
+import { openRefAdapter } from "./checkout-ref.js";
 import { openCheckoutAdapter, readOwnVersion } from "./checkout.js";
 import { InProcessAdapter } from "./in-process.js";
 import { openModuleAdapter } from "./module-adapter.js";
@@ -12,9 +14,9 @@ import { openProcessAdapter } from "./process-adapter.js";
 import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
 import { ReferenceAdapter } from "./reference-adapter.js";
 
-const KINDS = ["self", "reference", "checkout", "module", "cmd"] as const;
-const LATER_KINDS = ["ref"];
-const FORMS = "self, self:DEVICE, reference, checkout:PATH, module:FILE or cmd:COMMAND";
+const KINDS = ["self", "reference", "checkout", "ref", "module", "cmd"] as const;
+const FORMS =
+  "self, self:DEVICE, reference, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
 
 /** Choices for any implementation; each kind takes what concerns it. @public */
 export interface OpenAdapterOptions extends ProtocolAdapterOptions {
@@ -23,12 +25,13 @@ export interface OpenAdapterOptions extends ProtocolAdapterOptions {
   readonly dirty?: boolean | null;
   readonly cwd?: string; // folder that relative paths start from and programs start in
   readonly workerScript?: URL; // of `module`
+  readonly build?: BuildOptions; // of `ref`
 }
 
 /** An implementation as it was named on the command line. @public */
 export interface AdapterSpec {
   readonly kind: (typeof KINDS)[number];
-  readonly target: string; // device, path, file or command; "" for plain `self` and `reference`
+  readonly target: string; // device, path, ref, file or command; "" for plain `self` and `reference`
 }
 
 /** Reads the name of an implementation. Throws `UsageError` with the nearest known word. @public */
@@ -36,8 +39,6 @@ export function parseAdapterSpec(spec: string): AdapterSpec {
   const colon = spec.indexOf(":");
   const word = colon < 0 ? spec : spec.slice(0, colon);
   const target = colon < 0 ? "" : spec.slice(colon + 1);
-  if (LATER_KINDS.includes(word))
-    throw new UsageError(`${spec} is not available yet; expected ${FORMS}`, FORMS);
   const kind = KINDS.find((known) => known === word);
   if (kind === undefined) throw unknownKind(spec, word, target);
   if (kind === "reference" && colon >= 0)
@@ -74,6 +75,8 @@ export async function openAdapter(
       });
     case "checkout":
       return openCheckoutAdapter(target, withVersion);
+    case "ref":
+      return openRefAdapter(target, withVersion);
     case "module":
       return openModuleAdapter(target, { ...withVersion, ops: operationNames("kv") });
     case "cmd":

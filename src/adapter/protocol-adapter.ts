@@ -18,6 +18,8 @@ export interface ProtocolAdapterOptions {
   readonly windowSize?: number;
   /** What the tool's hello gives as its version. */
   readonly toolVersion?: string;
+  /** The commit that it was built from, where that is known; then its hello need not tell. */
+  readonly commit?: string;
 }
 
 const WINDOW_SIZE = 256;
@@ -83,7 +85,9 @@ export class ProtocolAdapter implements Adapter {
       startTimeoutMs: (options.startTimeoutSeconds ?? 30) * 1000,
     };
     const link = new ProtocolLink(makeTransport(), linkOptions);
-    const info = await link.start();
+    const told = await link.start();
+    const { commit } = options;
+    const info = commit === undefined ? told : { ...told, revision: commit, dirty: false };
     const windowSize = Math.max(1, Math.floor(options.windowSize ?? WINDOW_SIZE));
     return new ProtocolAdapter(link, info, makeTransport, linkOptions, windowSize);
   }

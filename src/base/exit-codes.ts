@@ -25,3 +25,12 @@ export function worstExit(codes: readonly number[]): number {
   for (const code of PRECEDENCE) if (codes.includes(code)) return code;
   return EXIT.ok;
 }
+
+const GIT_SKIP = 125; // this commit cannot be judged
+const GIT_STOP = 128; // no commit can: the bisection ends
+
+/** The code as `git bisect run` understands it: a wrong command line must not skip every commit. @public */
+export function gitBisectExit(code: number): number {
+  if (code >= EXIT.badFile && code <= EXIT.notRepeated) return GIT_SKIP;
+  return code === EXIT.usage || code === EXIT.internal ? GIT_STOP : code;
+}

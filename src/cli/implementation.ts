@@ -3,20 +3,24 @@ import type { Command } from "commander";
 import { openAdapter, parseAdapterSpec } from "../adapter/open-adapter.js";
 import type { VerifyPolicy } from "../device/device.js";
 import type { StartAdapter } from "../tools/candidate.js";
+import { addBuildFlag, buildOptions } from "./building.js";
+import type { BuildFlags } from "./building.js";
 import { oneOf, seconds } from "./flags.js";
 import { readRevision } from "./revision.js";
+import type { Session } from "./session.js";
 
 /** Flags that say how an implementation is driven. @internal */
-export interface ImplementationFlags {
+export interface ImplementationFlags extends BuildFlags {
   readonly timeout?: number; // seconds
   readonly verify?: VerifyPolicy;
 }
 
-export const IMPLEMENTATION_FORMS = "self, reference, checkout:PATH, module:FILE or cmd:COMMAND";
+export const IMPLEMENTATION_FORMS =
+  "self, reference, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
 
-/** Adds `--timeout` and `--verify`. @internal */
+/** Adds `--timeout`, `--verify` and `--build`. @internal */
 export function addImplementationFlags(command: Command, verify: VerifyPolicy): Command {
-  return command
+  return addBuildFlag(command)
     .option(
       "--verify <when>",
       "what the device of self checks: touched (pages after each operation that touched them, all every 64) or every (all, always)",
@@ -31,13 +35,18 @@ export function addImplementationFlags(command: Command, verify: VerifyPolicy): 
 }
 
 /** How the implementation is started; a wrong name is refused at once. @internal */
-export function starterOf(spec: string, flags: ImplementationFlags): StartAdapter {
+export function starterOf(
+  spec: string,
+  flags: ImplementationFlags,
+  session: Session,
+): StartAdapter {
   parseAdapterSpec(spec);
   return async () => {
     const { revision, dirty } = await readRevision();
     return openAdapter(spec, {
       revision,
       dirty,
+      build: buildOptions(flags, session),
       ...(flags.verify === undefined ? {} : { verify: flags.verify }),
       ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
     });

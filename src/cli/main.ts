@@ -2,13 +2,13 @@
 // output would be cut.
 import { CommanderError } from "commander";
 import { UsageError } from "../base/errors.js";
-import { EXIT } from "../base/exit-codes.js";
+import { EXIT, gitBisectExit } from "../base/exit-codes.js";
 import { nearestWord } from "../base/nearest.js";
 import { reportFailure } from "./failure.js";
 import { packageVersion } from "./place.js";
 import { buildProgram, COMMAND_NAMES } from "./program.js";
 import { readRevision } from "./revision.js";
-import { Session } from "./session.js";
+import { beforeSeparator, Session } from "./session.js";
 
 // Commands that name the revision of this checkout.
 const NAMING_COMMANDS: ReadonlySet<string> = new Set([
@@ -38,7 +38,13 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = reportFailure(thrown, session);
   }
   await session.close(); // only now is it known whether the answer could be written
-  return session.interruptCode ?? exitCode;
+  const code = session.interruptCode ?? exitCode;
+  return isGitBisect(words) ? gitBisectExit(code) : code;
+}
+
+// Looked for before the flags are parsed, because wrong ones have to stop the bisection too.
+function isGitBisect(words: readonly string[]): boolean {
+  return words[0] === "compare" && beforeSeparator(words).includes("--bisect");
 }
 
 async function runWords(words: readonly string[], session: Session): Promise<number> {

@@ -23,6 +23,8 @@ describe("the name of an implementation", () => {
     ["self:none", "self", "none"],
     ["self:cuda", "self", "cuda"],
     ["checkout:../other", "checkout", "../other"],
+    ["ref:main~3", "ref", "main~3"],
+    ["ref::/a subject", "ref", ":/a subject"],
     ["module:./x.js", "module", "./x.js"],
     ["cmd:python3 x.py --at a:b", "cmd", "python3 x.py --at a:b"],
     [`cmd:"python3 x.py"`, "cmd", `"python3 x.py"`],
@@ -45,7 +47,8 @@ describe("the name of an implementation", () => {
     ["cmd:", /names nothing after its kind/],
     ["checkout: ", /names nothing after its kind/],
     ["reference:fast", /reference:fast names something after its kind; expected reference/],
-    ["ref:main", /ref:main is not available yet; expected self/],
+    ["ref:", /names nothing after its kind/],
+    ["rfe:main", /\(did you mean ref\?\)/],
   ])("%j is a usage error", async (spec, message) => {
     const error = await openAdapter(spec).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "UsageError", code: "usage", exitCode: 2 });

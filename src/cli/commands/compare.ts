@@ -46,6 +46,7 @@ Candidates:
   self               the allocator of this checkout (default), on the simulated device
   reference          the second, independent allocator of this checkout, simple and slow
   checkout:PATH      another built checkout of unified-trace
+  ref:GIT-REF        a commit of the repository around this folder, built once into the user's cache
   module:FILE        an ES module with createImplementation(config), in a worker thread
   cmd:"COMMAND"      any program that speaks the protocol on standard input and output
 
@@ -54,7 +55,8 @@ Examples:
   unified-trace compare --trace base.jsonl --candidate checkout:../other --first
   unified-trace compare --trace base.jsonl --candidate cmd:"python3 adapter.py" --timeout 20
   unified-trace compare --trace base.jsonl --run full+window/p16/seed-7 --json
-  unified-trace compare old.jsonl new.jsonl`;
+  unified-trace compare old.jsonl new.jsonl
+  git bisect run unified-trace compare --bisect --trace base.jsonl --candidate ref:HEAD`;
 
 /** @internal */
 export function addCompare(command: Command, session: Session, outcome: CommandOutcome): void {
@@ -72,6 +74,7 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
       "--skip-unsupported",
       "leave out operations that the candidate does not answer (exit 6)",
     )
+    .option("--bisect", "exit codes for git bisect run: 125 where this commit cannot be judged")
     .option("--json", "print one JSON document");
   addReadingFlags(addImplementationFlags(command, "touched"));
   addSharedFlags(command)
@@ -114,7 +117,7 @@ async function compare(
           ...choices,
           trace: base,
           candidate: candidate.name,
-          start: starterOf(candidate.name, flags),
+          start: starterOf(candidate.name, flags, session),
           skipUnsupported: flags.skipUnsupported === true,
         });
   return print(result, base, session);
@@ -192,6 +195,7 @@ function reproduceLine(
       : ["--trace", shellWord(base), "--candidate", shellWord(candidate.name)];
   const words = ["unified-trace", "compare", ...sides, "--run", shellWord(run)];
   if (flags.timeout !== undefined) words.push("--timeout", String(flags.timeout));
+  for (const command of flags.build ?? []) words.push("--build", shellWord(command));
   if (flags.skipUnsupported === true) words.push("--skip-unsupported");
   return `${words.join(" ")}   # operation ${n}`;
 }

@@ -102,7 +102,7 @@ async function metamorphCommand(flags: MetamorphFlags, session: Session): Promis
   const end = performance.now() + (flags.timeBudget ?? Infinity) * 1000;
   const options: MetamorphOptions = {
     trace,
-    start: starterOf(flags.impl, flags),
+    start: starterOf(flags.impl, flags, session),
     reader: readerOptions(flags, session),
     seeds: Array.from({ length: to - from }, (_, index) => from + index),
     jobs: flags.jobs,

@@ -105,7 +105,7 @@ async function recordTrace(
   if (out === "-" && session.isJson) {
     throw new UsageError("--json and --out - both want standard output");
   }
-  const start = starterOf(flags.impl, flags);
+  const start = starterOf(flags.impl, flags, session);
   const workloads = await selectWorkloads(flags, command, session.signal);
   const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
   const writer = createTraceWriter(out, { crashSafe: flags.crashSafe === true });

@@ -52,7 +52,7 @@ async function replay(flags: ReplayFlags, session: Session): Promise<number> {
   if (trace === undefined) throw new UsageError("replay needs --trace FILE (or --trace -)");
   const result = await replayTrace({
     trace,
-    start: starterOf(flags.impl, flags),
+    start: starterOf(flags.impl, flags, session),
     reader: readerOptions(flags, session),
     ...(flags.run === undefined ? {} : { run: flags.run }),
     ...(flags.to === undefined ? {} : { to: flags.to }),

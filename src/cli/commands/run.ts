@@ -72,7 +72,7 @@ async function run(
   command: Command,
   session: Session,
 ): Promise<RunResult> {
-  const start = starterOf(flags.impl, flags);
+  const start = starterOf(flags.impl, flags, session);
   const control = { signal: session.signal, onProgress: progressOf(session, "run") };
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (flags.workload !== undefined) {

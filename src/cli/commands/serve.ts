@@ -33,7 +33,7 @@ export function addServe(command: Command, session: Session, outcome: CommandOut
 }
 
 async function serve(flags: ServeFlags, session: Session): Promise<number> {
-  const start = starterOf(flags.impl, flags);
+  const start = starterOf(flags.impl, flags, session);
   const input = process.stdin;
   session.signal.addEventListener("abort", () => {
     input.destroy();

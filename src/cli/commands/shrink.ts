@@ -94,10 +94,10 @@ async function shrinkCommand(file: string, flags: ShrinkFlags, session: Session)
   const { named, scenario } = isTrace(file)
     ? { named: sidesOf(file, flags.run ?? null, flags, {}), scenario: null }
     : namedByFile(file, inputs, flags);
-  const start = starterOf(named.candidate, flags);
+  const start = starterOf(named.candidate, flags, session);
   const sides: ShrinkSides = {
     candidate: start,
-    base: starterOf(named.base, flags),
+    base: starterOf(named.base, flags, session),
     isSame: named.candidate === named.base,
     signal: session.signal,
   };
