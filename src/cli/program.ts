@@ -99,6 +99,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/stats.js")).addStats,
   },
   {
+    name: "import",
+    words: "<log>",
+    summary: "turn the log of another allocator into a trace",
+    load: async () => (await import("./commands/import.js")).addImport,
+  },
+  {
     name: "show",
     words: "",
     summary: "print the plan of a configuration",

@@ -176,5 +176,25 @@ export const STRESS_REPORT: AnySpec = openObject(
   ANYTHING,
 );
 
+/** `import --json`. @public */
+export const IMPORT_REPORT: AnySpec = openObject(
+  {
+    command: word("import"),
+    verdict: word("imported", "incomplete"),
+    format: text(),
+    file: text(),
+    out: text(),
+    runs: COUNT,
+    operations: COUNT,
+    events: COUNT, // operations, joined, marks and dropped together
+    joined: COUNT,
+    marks: COUNT,
+    dropped: map("any", COUNT),
+    unknown: COUNT,
+    objects: object({ allocated: COUNT, freed: COUNT, live: COUNT }),
+  },
+  ANYTHING,
+);
+
 /** Any command's error with `--json`. @public */
 export const ERROR_REPORT: AnySpec = object({ error: ERROR_BODY });

@@ -35,7 +35,13 @@ import {
   STATS_REPORT,
   VALIDATE_REPORT,
 } from "./report-specs-traces.js";
-import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT, STRESS_REPORT } from "./report-specs.js";
+import {
+  COMPARE_REPORT,
+  ERROR_REPORT,
+  IMPORT_REPORT,
+  RUN_REPORT,
+  STRESS_REPORT,
+} from "./report-specs.js";
 import { SCENARIO, SCENARIO_CONFIGS } from "./scenario-spec.js";
 import { STATE } from "./state-spec.js";
 import { DEMAND, ENDED, FREED, HOST_LISTS, KEY, MOVE_PAIRS, PAGE_LISTS } from "./vocabulary.js";
@@ -181,6 +187,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   metamorph: METAMORPH_REPORT,
   show: SHOW_REPORT,
   doctor: DOCTOR_REPORT,
+  import: IMPORT_REPORT,
 };
 
 /** The published schemas by file name below `schemas/`. @internal */

@@ -8,46 +8,81 @@ import { lineText, LineScan } from "../trace/scan.js";
 const LINE_BYTES_MAX = 64 * 1024 * 1024;
 const DEPTH_MAX = 64;
 
+/** One line of text. @internal */
+export interface TextLine {
+  readonly text: string;
+  readonly number: number; // 1-based
+}
+
+/** What a stream of lines is told beside its file. @internal */
+export interface LineStreamOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly stdin?: NodeJS.ReadableStream | undefined; // what "-" reads
+  readonly maxLineBytes?: number | undefined; // default 64 MiB
+}
+
 /**
- * Gives each line with its 1-based number to `take` until it answers false; line ends are LF or CRLF, and a last line
- * without one counts. Throws `InputError` for a file that cannot be read or unpacked, and for a line that is over 64 MiB,
- * nested deeper than 64 or not UTF-8; the reason of `signal` once that is aborted. @internal
+ * The lines of one file, pulled; line ends are LF or CRLF, and a last line without one counts. `next` throws `InputError`
+ * for a file that cannot be read or unpacked, and for a line that is too long, nested deeper than 64 or not UTF-8; the
+ * reason of `signal` once that is aborted. @internal
  */
+export class LineStream {
+  readonly file: string;
+  readonly #source: ByteSource;
+  readonly #feed: LineFeed;
+  readonly #scan = new LineScan();
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(file: string, options: LineStreamOptions = {}) {
+    this.file = file;
+    this.#signal = options.signal;
+    this.#source = openSource(file, options);
+    const most = options.maxLineBytes ?? LINE_BYTES_MAX;
+    this.#feed = new LineFeed(this.#source, file, most, undefined, "input_format");
+  }
+
+  /** The next line that is already in memory; null: `more` is needed. */
+  next(): TextLine | null {
+    const feed = this.#feed;
+    if (!feed.advance()) return null;
+    if (!feed.isWhole && this.#source.isCut) return null; // no line, but half of one
+    this.#scan.look(feed.room, feed.start, feed.end);
+    return { text: textOf(this.file, feed, this.#scan), number: feed.number };
+  }
+
+  /** Reads on; false at the end of the file. */
+  async more(): Promise<boolean> {
+    const more = this.#feed.fill();
+    // a plain file never waits: let signals in
+    if (typeof more === "boolean") await new Promise((resolve) => setImmediate(resolve));
+    this.#signal?.throwIfAborted();
+    if (await more) return true;
+    if (this.#source.isCut) {
+      throw new InputError("input_unreadable", "is not a whole gzip file", { file: this.file });
+    }
+    return false;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.close();
+  }
+}
+
+/** Gives each line to `take` until it answers false. Throws as `LineStream` does. @internal */
 export async function eachLine(
   file: string,
   take: (line: string, number: number) => boolean,
   signal?: AbortSignal,
 ): Promise<void> {
-  const source = openSource(file, { signal });
+  const lines = new LineStream(file, { signal });
   try {
-    await readLines(file, source, take, signal);
+    do {
+      for (let line = lines.next(); line !== null; line = lines.next()) {
+        if (!take(line.text, line.number)) return;
+      }
+    } while (await lines.more());
   } finally {
-    await source.close();
-  }
-}
-
-async function readLines(
-  file: string,
-  source: ByteSource,
-  take: (line: string, number: number) => boolean,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const feed = new LineFeed(source, file, LINE_BYTES_MAX, undefined, "input_format");
-  const scan = new LineScan();
-  for (;;) {
-    while (feed.advance()) {
-      if (!feed.isWhole && source.isCut) break; // no line, but half of one
-      scan.look(feed.room, feed.start, feed.end);
-      if (!take(textOf(file, feed, scan), feed.number)) return;
-    }
-    const more = feed.fill();
-    // a plain file never waits: let signals in
-    if (typeof more === "boolean") await new Promise((resolve) => setImmediate(resolve));
-    signal?.throwIfAborted();
-    if (!(await more)) break;
-  }
-  if (source.isCut) {
-    throw new InputError("input_unreadable", "is not a whole gzip file", { file });
+    await lines.close();
   }
 }
 
