@@ -117,6 +117,9 @@ export function admitPass(world: World, args: KvArgs["admit.pass"]): KvOk["admit
     const verdict = mustWait ? WAIT : judge(world, pass, entry, chunk, grid);
     if (verdict.verdict === "wait") mustWait = true;
     verdicts[entry.req] = verdict;
+    if (world.stages === null) continue;
+    const isYes = verdict.verdict === "admit" || verdict.verdict === "chunk";
+    world.asked.push({ kind: "admit", amounts: [verdict.tokens], isYes });
   }
   return verdicts;
 }

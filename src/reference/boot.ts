@@ -42,6 +42,7 @@ export function bootWorld(config: DirectConfig, arenaBytes: number = config.aren
     clock: 0,
     uses: 0,
     stages: null,
+    asked: [],
     ended: [],
     hostNeeds: null,
     fx: [],

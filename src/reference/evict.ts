@@ -18,6 +18,7 @@ import {
   windowsOf,
   type World,
 } from "./world.js";
+import { noteAsked } from "./asked.js";
 import { deepCopy } from "./copy.js";
 import { append as appendTo } from "../base/append.js";
 
@@ -152,7 +153,9 @@ function evictSlot(world: World, node: TreeNode, slot: string): FreedUnit[] {
 function evictFor(world: World, demand: Demand): Evicted {
   const emptied = deepCopy(world);
   evictEverything(emptied);
-  if (!fits(emptied, demand)) {
+  const isMet = fits(emptied, demand);
+  noteAsked(world, "reclaim", demand, isMet);
+  if (!isMet) {
     const limit = shortBand(world, demand) ?? "bytes";
     throw new Refusal({ code: "refused_capacity", demand: inChainOrder(world, demand), limit });
   }

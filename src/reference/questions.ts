@@ -1,8 +1,9 @@
 // Questions: whatever the take itself would say, tried on a deep copy. `chain.relieve` and `chain.flush` stand here too,
 // since they are a take without the hand-out and its opposite.
-import type { FlushedBand, KvArgs, KvOk, PlanSpans } from "../base/operations.js";
+import type { Demand, FlushedBand, KvArgs, KvOk, PlanSpans } from "../base/operations.js";
 import { expand } from "../base/extents.js";
 import { append, type Lists, pageLists, sumOf } from "./answers.js";
+import { askedTo, noteAsked } from "./asked.js";
 import { evictable, fitsAfter } from "./credit.js";
 import { checkNow } from "./forwards.js";
 import type { Plan } from "./layout.js";
@@ -28,7 +29,7 @@ export function chainRelieve(
 ): KvOk["chain.relieve"] {
   checkNow(world);
   checkStageLoads(world);
-  const plan = layOut(world, demand);
+  const plan = askedTo(world, "take", demand, () => layOut(world, demand));
   return { ...spansOf(world, plan), step: plan.step };
 }
 
@@ -50,12 +51,19 @@ export function askPlan(world: World, { demand }: KvArgs["ask.plan"]): KvOk["ask
     const plan = layOut(copy, demand);
     return { step: plan.step, ...spansOf(copy, plan) };
   });
+  noteAsked(world, "plan", demand, answer !== null);
   return answer ?? { step: "none" };
 }
 
 /** @internal */
 export function askFits(world: World, { demand }: KvArgs["ask.fits"]): KvOk["ask.fits"] {
-  return { fits: fits(world, demand) };
+  return askedFits(world, demand);
+}
+
+function askedFits(world: World, demand: Demand): KvOk["ask.fits"] {
+  const answer = fits(world, demand);
+  noteAsked(world, "fits", demand, answer);
+  return { fits: answer };
 }
 
 /** Credits so many pages a band, whichever: the answer follows counts alone. @internal */
@@ -64,7 +72,9 @@ export function askFitsAfterFrees(
   { demand, frees }: KvArgs["ask.fits_after_frees"],
 ): KvOk["ask.fits_after_frees"] {
   const credits = frees === "evictable" ? evictable(world) : frees;
-  return { fits: fitsAfter(world, demand, credits) };
+  const answer = fitsAfter(world, demand, credits);
+  noteAsked(world, "fits_after_frees", demand, answer);
+  return { fits: answer };
 }
 
 /** @internal */
@@ -72,7 +82,7 @@ export function askPrealloc(
   world: World,
   { demand, held }: KvArgs["ask.prealloc"],
 ): KvOk["ask.prealloc"] {
-  return { fits: fits(world, sumOf(demand, held)) };
+  return askedFits(world, sumOf(demand, held));
 }
 
 /** @internal */

@@ -13,8 +13,9 @@ import type {
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import { admitPass, askMaxNewTokens } from "./admission.js";
-import { arenaResize, askEstimates, stagesInstall } from "./arena.js";
+import { arenaResize, stagesInstall } from "./arena.js";
 import { hostBackup, hostBackupDone, retract } from "./backup.js";
+import { stagesDigest } from "./asked.js";
 import { bootAnswer, bootWorld } from "./boot.js";
 import { treeEvict } from "./evict.js";
 import { contentsDiscard, finish, stateDonate } from "./finish.js";
@@ -26,6 +27,7 @@ import { treeLock, treeUnlock } from "./locks.js";
 import { treeMatch } from "./match.js";
 import { netEnd, netPublish, netReceive, netSend, netStall } from "./transfers.js";
 import { componentDigests, foldedDigest } from "./digest.js";
+import { askEstimates } from "./estimates.js";
 import { barrier, launch, process, record } from "./forwards.js";
 import { endedPart, groupBegin, groupEnd } from "./frees.js";
 import { checkIdle } from "./idle.js";
@@ -89,6 +91,7 @@ const HANDLERS: Handlers = {
   "ask.estimates": askEstimates,
   "arena.resize": arenaResize,
   "stages.install": stagesInstall,
+  "stages.digest": stagesDigest,
   "contents.discard": contentsDiscard,
   "event.fire": () => ({}), // a physical hint to one rank
   "forward.launch": launch,
@@ -125,8 +128,9 @@ export class Reference {
 
   /** Carries out one operation. Throws where the allocator itself is broken. */
   apply(operation: KvOperation): Answer {
+    let world: World | null = null;
     try {
-      const world = operation.op === "boot" ? bootWorld(this.#config) : this.#copy();
+      world = operation.op === "boot" ? bootWorld(this.#config) : this.#copy();
       world.clock += 1;
       const answered = operation.op === "boot" ? bootAnswer(world) : handle(world, operation);
       const ok = answered === null ? null : { ...answered, ...endedPart(world) };
@@ -139,8 +143,9 @@ export class Reference {
       this.#world = world;
       return { ok, ...(fx.length > 0 ? { fx } : {}), ...this.#changedDigests(world) };
     } catch (error) {
-      if (error instanceof Refusal) return { err: error.refused };
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      if (this.#world !== null && world !== null) this.#world.asked = world.asked;
+      return { err: error.refused };
     }
   }
 

@@ -9,6 +9,7 @@ import { invalid, Refusal } from "./refusal.js";
 import { copiesOn, fencesOfPage, waitFor } from "./signals.js";
 import { freeIdCount, stageIsShort, stagePacks } from "./stages.js";
 import { bandNamed, liveCount, type Load, ownerOf, stateBandOf, type World } from "./world.js";
+import { askedTo } from "./asked.js";
 import { deepCopy } from "./copy.js";
 
 /** Pages a band in the order in which they are handed out. @internal */
@@ -23,8 +24,10 @@ export type FirstWriter = "zeroing" | "host_load";
 /** Takes the demand's pages, without ids. @internal */
 export function take(world: World, demand: Demand, writer: FirstWriter = "zeroing"): Taken {
   checkStageLoads(world);
-  const plan = layOut(world, demand);
-  return { step: plan.step, pages: handOut(world, demand, plan, writer) };
+  return askedTo(world, "take", demand, () => {
+    const plan = layOut(world, demand);
+    return { step: plan.step, pages: handOut(world, demand, plan, writer) };
+  });
 }
 
 /**
@@ -187,9 +190,6 @@ function handOut(
   plan: Plan,
   writer: FirstWriter,
 ): Record<string, readonly number[]> {
-  for (const band of world.bands) {
-    waitFor(world, settlePending(band, (demand[band.name] ?? 0) - band.holes.length));
-  }
   const pages: Record<string, readonly number[]> = {};
   for (const place of plan.places) {
     const count = demand[place.band.name] ?? 0;
@@ -206,6 +206,7 @@ function handOut(
 // Holes in list order, then fresh pages on the planned side, ascending.
 function takePages(world: World, place: Place, count: number, writer: FirstWriter): number[] {
   const { band } = place;
+  const settled = settlePending(band, count - band.holes.length);
   const reused = band.holes.splice(0, count);
   const fresh: number[] = [];
   const missing = count - reused.length;
@@ -224,10 +225,10 @@ function takePages(world: World, place: Place, count: number, writer: FirstWrite
   const fences = fresh.flatMap((page) => fencesOfPage(world, band, page));
   const isForward = (name: string): boolean =>
     world.forwards.some((forward) => forward.name === name);
-  const signals = [...copies, ...fences];
-  waitFor(
-    world,
-    signals.filter((name) => writer !== "host_load" || !isForward(name)),
-  );
+  const readers = [...copies, ...fences];
+  waitFor(world, [
+    ...settled,
+    ...readers.filter((name) => writer !== "host_load" || !isForward(name)),
+  ]);
   return [...reused, ...fresh];
 }

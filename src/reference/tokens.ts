@@ -15,7 +15,7 @@ import { checkBetween, checkNow } from "./forwards.js";
 import { freedOk, freeUnits } from "./frees.js";
 import { Faults } from "./refusal.js";
 import { dropPage, dropWindowPage, forgetLoaded, hasFloor, requestNamed, shorten } from "./rows.js";
-import { take } from "./take.js";
+import { checkStageLoads, take, type Taken } from "./take.js";
 import {
   type FreedUnit,
   ownerOf,
@@ -119,7 +119,7 @@ export function grow(world: World, growths: readonly Growth[], states: number = 
     for (const band of windowsOf(world)) part[band.name] = Math.max(0, endPage - windowFrom);
     demand = sumOf(demand, part);
   }
-  const { step, pages } = take(world, demand);
+  const { step, pages } = takeFor(world, demand);
   const left = Object.fromEntries(
     tokenBandsOf(world).map((band) => [band.name, [...(pages[band.name] ?? [])]]),
   );
@@ -134,6 +134,13 @@ export function grow(world: World, growths: readonly Growth[], states: number = 
     page,
   }));
   return { lists, slots, step };
+}
+
+// Tokens inside a page that is there ask the chain for nothing.
+function takeFor(world: World, demand: Demand): Taken {
+  if (Object.values(demand).some((count) => count > 0)) return take(world, demand);
+  checkStageLoads(world);
+  return { step: "no_move", pages: {} };
 }
 
 function dealOut(world: World, growth: Growth, left: Record<string, number[]>, lists: Lists): void {

@@ -178,6 +178,13 @@ export interface DeferredUnit extends FreedUnit {
   readonly transfers: readonly string[];
 }
 
+/** A question of capacity and its answer. @internal */
+export interface Asked {
+  readonly kind: "take" | "fits" | "plan" | "fits_after_frees" | "reclaim" | "admit";
+  readonly amounts: readonly number[]; // pages by chain place; of an admission the tokens alone
+  readonly isYes: boolean;
+}
+
 /** One pipeline stage as capacity sees it: empty bands. @internal */
 export interface StageShape {
   readonly arenaBytes: number;
@@ -212,6 +219,7 @@ export interface World {
   clock: number; // operations so far
   uses: number; // operations so far that used the tree
   stages: StageShape[] | null;
+  asked: Asked[]; // since the last digest of stages
   ended: string[]; // transfers that this operation ended by itself
   hostNeeds: string[] | null; // while a plan is tried: transfers it would have to wait for
   fx: Effect[]; // effects of the operation in hand
