@@ -56,12 +56,16 @@ class Rows {
 
 // --- the protocol ----------------------------------------------------------------------------------------------
 
+const ops = ["boot", "row.alloc", "row.free"];
 let allocator = null;
 
 function reply(message) {
-  if (message.n !== undefined) return { n: message.n, ...allocator[message.op](message.args) };
+  const { n, op } = message;
+  if (n !== undefined) {
+    if (!ops.includes(op)) return { error: { code: "protocol", message: `${op} is not answered` } };
+    return { n, ...allocator[op](message.args) };
+  }
   if (message.hello) {
-    const ops = ["boot", "row.alloc", "row.free"];
     return {
       hello: {
         protocol: 1,
@@ -75,6 +79,8 @@ function reply(message) {
     };
   }
   if (message.open) {
+    const { domain = "kv" } = message.open;
+    if (domain !== "kv") return { error: { code: "config", message: `no domain ${domain} here` } };
     allocator = new Rows(message.open.config);
     return { opened: { run: message.open.run } };
   }

@@ -41,7 +41,8 @@ export function readOwnVersion(): string {
   return version;
 }
 
-function checkCheckout(path: string, root: string): void {
+/** Throws `CandidateError` where there is no built checkout. @internal */
+export function checkCheckout(path: string, root: string): void {
   const fail = (problem: string): never => {
     throw new CandidateError("candidate_start", `checkout ${path}: ${problem}`);
   };

@@ -161,6 +161,12 @@ export class ServeSession {
   }
 
   async #open(opening: RunOpening): Promise<string> {
+    const { domain } = opening;
+    const info = this.#adapter?.info;
+    if (info !== undefined && !info.domains.includes(domain)) {
+      const message = `${info.name} ${info.version} does not support domain ${domain}`;
+      return errorLine("candidate_handshake", message);
+    }
     const problem = this.#checks?.openingProblem(opening) ?? null;
     if (problem !== null) return errorLine("config", problem);
     await this.#adapter?.open(opening);

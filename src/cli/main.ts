@@ -19,6 +19,7 @@ const NAMING_COMMANDS: ReadonlySet<string> = new Set([
   "shrink",
   "metamorph",
   "serve",
+  "conformance",
   "doctor",
 ]);
 

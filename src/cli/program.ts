@@ -117,6 +117,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/serve.js")).addServe,
   },
   {
+    name: "conformance",
+    words: "<implementation>",
+    summary: "test whether an implementation speaks the adapter protocol",
+    load: async () => (await import("./commands/conformance.js")).addConformance,
+  },
+  {
     name: "doctor",
     words: "",
     summary: "say what is installed and what is not",

@@ -100,7 +100,7 @@ function rowState(world: World, request: Request): RowState {
 function ledgerOf(world: World): LedgerRecord[] {
   const ofForwards = unretired(world).flatMap((forward) =>
     Object.entries(forward.writes).map(([band, pages]) =>
-      ledgerRecord("FORWARD", band, pages, forward.name),
+      ledgerRecord("forward_writes", band, pages, forward.name),
     ),
   );
   const byBand = (use: string, signal: string, places: readonly Place[]): LedgerRecord[] =>
@@ -114,10 +114,10 @@ function ledgerOf(world: World): LedgerRecord[] {
   const ofCopies = world.copies
     .filter((copy) => !copy.isWaited)
     .flatMap(({ direction, name, places }) =>
-      byBand(direction === "out" ? "COPY_READ" : "COPY_WRITE", name, places),
+      byBand(direction === "out" ? "copy_read" : "copy_write", name, places),
     );
-  const ofTransfers = published(world).flatMap(({ name, places }) =>
-    byBand("NETWORK", name, places),
+  const ofTransfers = published(world).flatMap(({ direction, name, places }) =>
+    byBand(direction === "send" ? "network_read" : "network_write", name, places),
   );
   return [...ofForwards, ...ofCopies, ...ofTransfers];
 }

@@ -196,5 +196,47 @@ export const IMPORT_REPORT: AnySpec = openObject(
   ANYTHING,
 );
 
+const RATES = object({ window_1: COUNT, window_256: COUNT }); // operations a second
+const CONFORMANCE_CHECK = object({
+  number: COUNT,
+  domain: nullable(word("heap", "kv")), // null: of the program, whatever it answers
+  name: text(),
+  verdict: word("passed", "failed", "skipped"),
+  message: nullable(text()),
+  sent: list(text()),
+  came: list(text()),
+});
+
+// What its hello says; a name of null: there was no hello.
+const IMPLEMENTATION = openObject(
+  {
+    spec: text(),
+    name: nullable(text()),
+    version: optional(text()),
+    revision: optional(nullable(text())),
+    dirty: optional(nullable(BOOLEAN)),
+    domains: optional(list(text())),
+    ops: optional(list(text())),
+    digest: optional(nullable(word("light", "layout", "deep"))),
+    fx: optional(BOOLEAN),
+    from_state: optional(BOOLEAN),
+  },
+  ANYTHING,
+);
+
+/** `conformance --json`. @public */
+export const CONFORMANCE_REPORT: AnySpec = openObject(
+  {
+    command: word("conformance"),
+    verdict: word("passed", "failed"),
+    implementation: IMPLEMENTATION,
+    checks: list(CONFORMANCE_CHECK),
+    operations: COUNT,
+    unasked: list(text()),
+    rates: nullable(object({ heap: optional(RATES), kv: optional(RATES) })),
+  },
+  ANYTHING,
+);
+
 /** Any command's error with `--json`. @public */
 export const ERROR_REPORT: AnySpec = object({ error: ERROR_BODY });

@@ -37,6 +37,7 @@ import {
 } from "./report-specs-traces.js";
 import {
   COMPARE_REPORT,
+  CONFORMANCE_REPORT,
   ERROR_REPORT,
   IMPORT_REPORT,
   RUN_REPORT,
@@ -188,6 +189,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   show: SHOW_REPORT,
   doctor: DOCTOR_REPORT,
   import: IMPORT_REPORT,
+  conformance: CONFORMANCE_REPORT,
 };
 
 /** The published schemas by file name below `schemas/`. @internal */

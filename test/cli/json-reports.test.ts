@@ -222,6 +222,19 @@ describe.concurrent("documents", () => {
     expect(await documentOf(["doctor"], 0)).toMatchObject({ verdict: "ready" });
   });
 
+  test("conformance: passed, and failed at the hello", async () => {
+    const adapter = join(root, "examples", "kits", "typescript", "heap.mjs");
+    const passed = await documentOf(["conformance", `module:${adapter}`, "--rate"], 0);
+    expect(passed).toMatchObject({ verdict: "passed", implementation: { name: "first-fit" } });
+    expect(passed.rates.heap.window_256).toBeGreaterThan(0);
+    const rude = file(
+      "rude.mjs",
+      `process.stdout.write("good morning\\n"); process.stdin.resume();`,
+    );
+    const failed = await documentOf(["conformance", `cmd:${process.execPath} ${rude}`], 5);
+    expect(failed).toMatchObject({ verdict: "failed", implementation: { name: null } });
+  });
+
   test("an error of each command", async () => {
     const words: readonly (readonly [readonly string[], number])[] = [
       [["record", "--seeds", "5:5", "--out", "x.jsonl"], 2],
@@ -234,6 +247,7 @@ describe.concurrent("documents", () => {
       [["stats", "absent.jsonl"], 3],
       [["shrink", "absent.jsonl", "--out", "x.json"], 3],
       [["metamorph", "--trace", "absent.jsonl"], 3],
+      [["conformance", "cmd:no-such-program"], 5],
       [["stress", "--jobs", "0"], 2],
       [["stress", "--replay", TRACE], 3],
       [["show", "--plan", "absent.json"], 3],

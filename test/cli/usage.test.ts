@@ -12,6 +12,7 @@ const COMMANDS = ["record", "compare", "replay", "run", "validate", "audit", "st
   "stress",
   "metamorph",
   "serve",
+  "conformance",
   "doctor",
 ]);
 
@@ -112,6 +113,10 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
     [["validate"], /files/],
     [["stats"], /files/],
     [["audit"], /files/],
+    [["conformance"], /implementation/],
+    [["conformance", "slef"], /slef.*self/],
+    [["conformance", "self", "--domain", "hep"], /hep.*heap/],
+    [["conformance", "self", "--ops", "0"], /--ops 0/],
   ];
   for (const [words, message] of wrong) {
     test(words.join(" "), async () => {
