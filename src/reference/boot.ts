@@ -27,6 +27,7 @@ export function bootWorld(config: DirectConfig, arenaBytes: number = config.aren
     requests: new Map(),
     group: null,
     deferred: [],
+    letGo: [],
     copies: [],
     loads: [],
     transfers: [],

@@ -6,7 +6,7 @@ import { checkNow } from "./forwards.js";
 import { giveBack } from "./pages.js";
 import { invalid } from "./refusal.js";
 import { transfersOn } from "./signals.js";
-import { bandNamed, type DeferredUnit, type FreedUnit, ownerOf, type World } from "./world.js";
+import { bandNamed, type DeferredUnit, type FreedUnit, tokenBandsOf, type World } from "./world.js";
 import { append as appendTo } from "../base/append.js";
 
 /** What a free lists. @internal */
@@ -48,25 +48,31 @@ function release(world: World, units: readonly FreedUnit[]): Freed {
   return { freed, deferred };
 }
 
-// An id that its owner band freed, or whose last page was deferred, goes back once nothing is bound to it.
+// An id that its owner band let go of goes back once nothing is bound to it any more: in the order of the letting go.
 function returnIds(world: World, units: readonly FreedUnit[], freed: Lists, deferred: Lists): void {
-  const owner = ownerOf(world);
-  for (const { band: name, id } of units) {
-    const band = bandNamed(world, name);
-    const list = band.role === "state" ? "slots" : "virtual";
-    const minted = band.role === "state" ? band : owner;
-    const isLaterUnit = band !== minted && units.some((u) => u.band === minted.name && u.id === id);
-    if (id === 0 || isLaterUnit || minted.freeIds.includes(id)) continue;
-    const isHeld = world.bands.some(
-      (other) => (other.role === "state") === (band.role === "state") && other.bindings.has(id),
-    );
-    if (!isHeld) {
-      minted.freeIds.push(id);
-      append(freed, list, id);
-    } else if (band === minted) {
-      append(deferred, list, id);
-    }
+  const isMinter = (name: string): boolean => bandNamed(world, name).role !== "window";
+  const letGo = units.filter(({ band, id }) => isMinter(band) && id !== 0);
+  const fresh = letGo.filter((unit) => !world.letGo.some((other) => isSame(unit, other)));
+  appendTo(world.letGo, fresh);
+  for (const unit of world.letGo) {
+    const list = bandNamed(world, unit.band).role === "state" ? "slots" : "virtual";
+    if (!isBound(world, unit)) append(freed, list, unit.id);
+    else if (fresh.includes(unit)) append(deferred, list, unit.id);
   }
+  for (const { band, id } of world.letGo.filter((unit) => !isBound(world, unit)))
+    bandNamed(world, band).freeIds.push(id);
+  world.letGo = world.letGo.filter((unit) => isBound(world, unit));
+}
+
+function isSame(left: FreedUnit, right: FreedUnit): boolean {
+  return left.band === right.band && left.id === right.id;
+}
+
+// Whether anything is bound to an id: a virtual one in any token band, a slot in its own.
+function isBound(world: World, { band: name, id }: FreedUnit): boolean {
+  const { role } = bandNamed(world, name);
+  const bands = role === "state" ? [bandNamed(world, name)] : tokenBandsOf(world);
+  return bands.some((band) => band.bindings.has(id));
 }
 
 /** Frees what waited for transfers that are over; a group that is open meanwhile is none of its business. @internal */

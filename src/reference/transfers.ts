@@ -4,7 +4,7 @@ import { append, type Lists, pageLists } from "./answers.js";
 import { checkBetween } from "./forwards.js";
 import { releaseDeferred } from "./frees.js";
 import { Faults, invalid } from "./refusal.js";
-import { isAwaited, placeOf } from "./rows.js";
+import { isAwaited, placeOf, requestNamed } from "./rows.js";
 import { copiesOn, forwardsReading, unretired, waitFor, writesOne } from "./signals.js";
 import { slotOf, takeSlots } from "./slots.js";
 import { checkGrowth, grow, growthOf } from "./tokens.js";
@@ -14,6 +14,7 @@ import {
   hasOverlap,
   ownerOf,
   type Place,
+  PURPOSES,
   type Request,
   stateBandOf,
   type Transfer,
@@ -213,9 +214,20 @@ function listed(world: World, places: readonly Place[]): PageLists {
   return pageLists(world, lists);
 }
 
+// A held send is about positions of its row: it goes with what they hold by now, and with the slots that are left.
+function readAgain(world: World, transfer: Transfer): void {
+  const request = requestNamed(world, transfer.req); // a request that ends takes its held transfers along
+  const state = stateBandOf(world)?.name;
+  const held = PURPOSES.flatMap((purpose) => request.slots[purpose]);
+  const sent = transfer.units.filter(({ band }) => band === state).map(({ id }) => id);
+  const slots = sent.filter((id) => held.includes(id));
+  transfer.units = unitsOf(world, request, transfer.firstPage, transfer.endPage, slots);
+}
+
 // From now on the peer may touch the pages. What still writes those of a send is waited first, and whatever came to use
 // those of a receive since its take, which waited all earlier uses.
 function publish(world: World, transfer: Transfer): void {
+  if (transfer.direction === "send") readAgain(world, transfer);
   const places = placesNow(world, transfer);
   const isSend = transfer.direction === "send";
   const signals: string[] = [];

@@ -116,7 +116,7 @@ export interface Transfer {
   readonly serial: number; // transfers opened before it
   readonly direction: "send" | "receive";
   readonly req: string;
-  readonly units: readonly FreedUnit[]; // what it is about, by id
+  units: readonly FreedUnit[]; // what it is about, by id
   places: readonly Place[]; // once published: the places it uses
   isPublished: boolean;
   isStalled: boolean;
@@ -206,6 +206,7 @@ export interface World {
   requests: Map<string, Request>;
   group: FreedUnit[] | null; // what waits for the group's end
   deferred: DeferredUnit[]; // frees that wait for a transfer
+  letGo: FreedUnit[]; // ids that their owners gave up while something is still bound to them, oldest first
   copies: Copy[]; // submission order
   loads: Load[]; // not submitted
   transfers: Transfer[]; // in order of opening
