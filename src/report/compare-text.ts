@@ -1,6 +1,7 @@
 // The text of a comparison: both sides, what was compared, every run's verdict, the earliest divergence in full, and one
 // summary line with what was really looked at.
 import type { CompareResult, RunComparison, SideInfo } from "../tools/outcome.js";
+import { alignmentSentence } from "./alignment-text.js";
 import { divergenceSentence, divergenceText, placeText } from "./divergence-text.js";
 import type { TextOptions } from "./divergence-text.js";
 import type { Palette } from "./palette.js";
@@ -121,7 +122,9 @@ function summary(result: CompareResult, palette: Palette): string {
   ];
   const tail = [looked, ...rest].join("; ");
   const { first } = result;
-  const divergence = result.runs.find(({ run }) => run === first?.run)?.divergence ?? null;
+  const firstRun = result.runs.find(({ run }) => run === first?.run);
+  const divergence = firstRun?.divergence ?? null;
+  const alignment = firstRun?.alignment ?? null;
   switch (result.verdict) {
     case "equal":
       return palette.good(`equal: ${tail}`);
@@ -129,7 +132,7 @@ function summary(result: CompareResult, palette: Palette): string {
       const where =
         divergence === null || first === null
           ? ""
-          : ` ${placeText(divergence)} of run ${visible(first.run)}: ${divergenceSentence(divergence)}`;
+          : ` ${placeText(divergence)} of run ${visible(first.run)}: ${alignmentSentence(alignment) ?? divergenceSentence(divergence)}`;
       return `${palette.bad(`divergent${where}`)}; ${tail}`;
     }
     case "incomplete":

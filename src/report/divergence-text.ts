@@ -1,5 +1,6 @@
 // The first divergence of a run in words: what was asked, what each side answered, what differs, what still agrees.
 import type { AnsweredOperation, Divergence, RunComparison } from "../tools/outcome.js";
+import { alignmentText } from "./alignment-text.js";
 import { agreeingFields, answerDiff, contrastedTexts, fieldDiff } from "./answer-diff.js";
 import type { DiffLine } from "./answer-diff.js";
 import type { Palette } from "./palette.js";
@@ -90,6 +91,7 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
     ...agreeLines(run, divergence),
     ...causeLines(divergence),
     ...historyLines(divergence.before, options),
+    ...(run.alignment === null ? [] : alignmentText(run.alignment, options)),
     ...(run.reproduce === null
       ? []
       : ["  reproduce", `    ${palette.bold(visible(run.reproduce))}`]),

@@ -14,6 +14,7 @@ import { servedNothing } from "../tools/record.js";
 import type { Coverage } from "../tools/coverage.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";
+import { alignmentJson, recoveryOf } from "./alignment-json.js";
 import { coverageTablesJson } from "./coverage-json.js";
 import { coveragePercent } from "./coverage-text.js";
 import { errorOrNull } from "./error-json.js";
@@ -37,7 +38,9 @@ export function compareJson(result: CompareResult, trace: string | null): unknow
       agreed_refusals: run.agreedRefusals,
       operations: run.operations,
       skipped: run.skipped,
-      divergence: run.divergence === null ? null : divergenceJson(run.divergence),
+      divergence:
+        run.divergence === null ? null : divergenceJson(run.divergence, recoveryOf(run.alignment)),
+      alignment: alignmentJson(run.alignment),
       reproduce: run.reproduce,
       note: run.note,
     })),
@@ -66,7 +69,7 @@ function sideJson(side: SideInfo): object {
   };
 }
 
-function divergenceJson(divergence: Divergence): unknown {
+function divergenceJson(divergence: Divergence, recovers: number | false | null): unknown {
   return {
     n: divergence.n,
     op: divergence.op,
@@ -81,7 +84,7 @@ function divergenceJson(divergence: Divergence): unknown {
     candidate: divergence.candidate,
     failure: divergence.failure,
     cause: divergence.cause,
-    recovers: null, // not determined
+    recovers,
     holds: null, // not determined
     before: divergence.before,
   };

@@ -1,9 +1,12 @@
 // Compares two recorded traces, run by run and operation by operation. Runs belong together by their id, whatever their
 // order; what only one file holds is a difference.
-import { canonicalJson } from "../base/canonical-json.js";
 import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
 import { isReadAgain } from "../trace/reader-input.js";
 import type { OpLine, RunLine } from "../trace/lines.js";
+import { openTrace } from "../trace/reader.js";
+import { foreignLog, openLog } from "../workload/import.js";
+import type { ForeignLog } from "../workload/import.js";
+import { PairComparison } from "./compare-pair.js";
 import { ResultList } from "./compare-results.js";
 import { RunComparer } from "./compare-run.js";
 import type { ComparedParts } from "./compare-run.js";
@@ -13,16 +16,16 @@ import { configDifference, sideDifferences, TraceSide } from "./sides.js";
 import { TraceCursor } from "./trace-cursor.js";
 import type { CompareResult, SideDifference } from "./outcome.js";
 
-const STEP = 256; // operations of a run read from each side at once
 const KEEP = 5;
 
 /** @public */
 export interface CompareFilesOptions extends CompareChoices {
-  readonly base: string;
+  readonly base: string; // a trace, or the log of another allocator (`umpire:FILE`, or recognised)
   readonly candidate: string;
+  readonly keepGoing?: boolean; // align everything past the first difference, not a limited stretch
 }
 
-/** Compares two traces. @public */
+/** Compares two traces, foreign logs as they are imported. @public */
 export async function compareFiles(options: CompareFilesOptions): Promise<CompareResult> {
   const comparison = new FileComparison(options);
   try {
@@ -40,6 +43,7 @@ class FileComparison {
   readonly #candidateSide: TraceSide;
   readonly #differences: SideDifference[] = [];
   readonly #open = new Set<TraceCursor>();
+  readonly #logs = new Map<string, ForeignLog | null>(); // by what the user named; null: a trace
   #candidate: TraceCursor | null = null;
   #order: ReadonlyMap<string, number> | null = null; // run → position in the candidate, once it matters
   #comparer: RunComparer | null = null;
@@ -80,8 +84,13 @@ class FileComparison {
     for (const cursor of this.#open) await cursor.close();
   }
 
-  async #cursor(path: string): Promise<TraceCursor> {
-    const cursor = await TraceCursor.open(path, this.#options.reader ?? {});
+  async #cursor(spec: string): Promise<TraceCursor> {
+    let log = this.#logs.get(spec);
+    if (log === undefined) this.#logs.set(spec, (log = await foreignLog(spec)));
+    const reader = this.#options.reader ?? {};
+    const cursor = new TraceCursor(
+      log === null ? await openTrace(spec, reader) : openLog(log, reader),
+    );
     this.#open.add(cursor);
     return cursor;
   }
@@ -198,15 +207,12 @@ class FileComparison {
     );
     comparer.followsNames = (line.starts_at ?? 0) === 0;
     this.#comparer = comparer;
-    for (;;) {
-      const [left, right] = [await base.operations(STEP), await candidate.operations(STEP)];
-      if (left.length === 0 && right.length === 0) break;
+    const pair = new PairComparison(comparer, base, candidate, this.#options);
+    await pair.run(async (left, right) => {
       this.#baseSide.kinds(left);
       this.#candidateSide.kinds(right);
-      compareStretch(comparer, left, right);
       if (this.#pulse.count(left.length)) await this.#pulse.breathe();
-      if (comparer.isOver && this.#options.first === true) break;
-    }
+    });
     if (!comparer.isOver) await this.#ends(comparer, base, candidate);
     this.#comparer = null;
     this.#results.add(comparer);
@@ -239,42 +245,4 @@ class FileComparison {
     }
     return { fx: true, digest: left !== null && left === right };
   }
-}
-
-/** Compares two stretches of the same run that begin at the same place. */
-function compareStretch(
-  comparer: RunComparer,
-  left: readonly OpLine[],
-  right: readonly OpLine[],
-): void {
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const [base, candidate] = [left[i] ?? null, right[i] ?? null];
-    if (comparer.isOver) {
-      if (base !== null) comparer.operations += 1;
-    } else if (base === null || candidate === null) {
-      comparer.misalign(base === null ? "extra operation" : "missing operation", base, candidate);
-    } else if (isSameOperation(base, candidate)) {
-      comparer.compare(base, candidate);
-    } else {
-      // What the base did comes later in the candidate: the candidate has something in between.
-      const inCandidate = distance(base, right, i);
-      const inBase = distance(candidate, left, i);
-      comparer.misalign(
-        inCandidate < inBase ? "extra operation" : "missing operation",
-        base,
-        candidate,
-      );
-    }
-  }
-}
-
-function distance(wanted: OpLine, lines: readonly OpLine[], from: number): number {
-  const index = lines.findIndex((line, i) => i > from && isSameOperation(line, wanted));
-  return index < 0 ? Infinity : index - from;
-}
-
-function isSameOperation(left: OpLine, right: OpLine): boolean {
-  if (left.op !== right.op) return false;
-  if (JSON.stringify(left.args) === JSON.stringify(right.args)) return true;
-  return canonicalJson(left.args) === canonicalJson(right.args);
 }

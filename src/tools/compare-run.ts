@@ -3,6 +3,7 @@ import type { AdapterFailure } from "../adapter/adapter.js";
 import type { Answer, Operation, OperationName } from "../base/operations.js";
 import { answerDifferences, equalAnswers } from "../trace/compare-values.js";
 import { changesNames, OpenNames } from "../trace/open-names.js";
+import type { Alignment } from "./align/alignment.js";
 import { DigestPair } from "./digests.js";
 import type {
   AnsweredOperation,
@@ -51,6 +52,7 @@ export class RunComparer {
   divergence: Divergence | null = null;
   invalid: string | null = null;
   incomplete: string | null = null;
+  alignment: Alignment | null = null;
   isLeft = false; // nothing more of the run can be compared, though nothing differed
 
   constructor(run: string, parts: ComparedParts, keep: number) {
@@ -150,6 +152,7 @@ export class RunComparer {
       divergence,
       reproduce: divergence === null ? null : reproduce(divergence.n),
       note: this.invalid ?? this.incomplete ?? skippedNote,
+      alignment: divergence === null ? null : this.alignment,
     };
   }
 

@@ -1,6 +1,7 @@
 // Results of the tools as data. Whoever prints them decides how they look; nothing here is text for a terminal.
 import type { UnifiedTraceError } from "../base/errors.js";
 import type { Answer, DigestDepth } from "../base/operations.js";
+import type { Alignment } from "./align/alignment.js";
 import type { AdapterFailure } from "../adapter/adapter.js";
 
 /** How far a tool is; given to a callback now and then. @public */
@@ -103,6 +104,8 @@ export interface RunComparison {
   readonly divergence: Divergence | null;
   readonly reproduce: string | null; // one command
   readonly note: string | null; // why it is incomplete or invalid
+  /** Two recorded runs past their first difference; null where they have none, or where operations are not aligned. */
+  readonly alignment: Alignment | null;
 }
 
 /** @public */

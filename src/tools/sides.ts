@@ -35,7 +35,7 @@ export class TraceSide {
   run(line: RunLine): void {
     this.#configHash ??= configHash(line.config);
     this.#digest ??= line.digest_depth ?? null;
-    this.#pageSizes.add(line.config.page_size);
+    if (line.domain === "kv") this.#pageSizes.add(line.config.page_size);
   }
 
   /** Takes note of operation kinds. */

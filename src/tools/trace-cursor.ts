@@ -1,26 +1,19 @@
 // Walks a trace run by run and line by line, for work that reads two traces in step.
 import type { HeaderLine, RunLine, TraceLine } from "../trace/lines.js";
-import type { ReaderOptions, TraceReader, Truncation } from "../trace/reader.js";
-import { openTrace } from "../trace/reader.js";
+import type { TraceReader, Truncation } from "../trace/reader.js";
 
 const BATCH_LINES = 256;
 
 /** A place in a trace. Close it after use. @internal */
 export class TraceCursor {
-  readonly path: string;
   readonly #reader: TraceReader;
   #lines: readonly TraceLine[] = [];
   #index = 0;
   #atEnd = false;
   runsPassed = 0; // runs taken or skipped so far
 
-  private constructor(path: string, reader: TraceReader) {
-    this.path = path;
+  constructor(reader: TraceReader) {
     this.#reader = reader;
-  }
-
-  static async open(path: string, options: ReaderOptions): Promise<TraceCursor> {
-    return new TraceCursor(path, await openTrace(path, options));
   }
 
   get header(): HeaderLine | null {

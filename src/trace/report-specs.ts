@@ -14,6 +14,7 @@ import {
   openObject,
   optional,
   text,
+  tuple,
   word,
 } from "./fields.js";
 import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING } from "./report-parts.js";
@@ -84,6 +85,33 @@ const DIVERGENCE = openObject(
   },
   ANYTHING,
 );
+const SIDES = { base: COUNT, candidate: COUNT };
+const RANGE = object({
+  from: COUNT, // operation numbers, half open
+  to: COUNT,
+  events: nullable(tuple(COUNT, COUNT)), // positions in the foreign log, half open; null: no log, or an empty range
+});
+// Operations of two recorded runs past their first difference.
+const ALIGNMENT = openObject(
+  {
+    blocks: list(
+      object({
+        kind: word("inserted", "removed", "moved", "changed"),
+        base: RANGE,
+        candidate: RANGE,
+        operations: object(SIDES),
+        summary: list(object({ op: text(), ...SIDES })),
+        opens: list(object({ what: text(), ...SIDES })), // names opened inside
+        cause: COUNT, // index of the block that it follows from
+      }),
+    ),
+    agreed: COUNT,
+    read: object(SIDES),
+    recovers: nullable(object(SIDES)), // the first operation behind the last block
+    whole: BOOLEAN, // false: a limit was reached
+  },
+  ANYTHING,
+);
 const RUN = openObject(
   {
     run: text(),
@@ -93,6 +121,7 @@ const RUN = openObject(
     operations: COUNT, // read
     skipped: COUNT, // left out on request
     divergence: optional(nullable(DIVERGENCE)),
+    alignment: nullable(ALIGNMENT), // null: equal, or not two recorded runs
     reproduce: optional(nullable(text())),
     note: nullable(text()), // why it is incomplete or invalid
   },

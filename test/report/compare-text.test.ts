@@ -45,7 +45,13 @@ const run: RunComparison = {
     operations: 200,
     skipped: 0,
   },
-  ...{ agreedRefusals: 3, divergence, reproduce: "unified-trace compare …", note: null },
+  ...{
+    agreedRefusals: 3,
+    alignment: null,
+    divergence,
+    reproduce: "unified-trace compare …",
+    note: null,
+  },
 };
 const result: CompareResult = {
   ...{

@@ -38,11 +38,11 @@ function compared(divergence: Partial<Divergence>): CompareResult {
     runs: [
       {
         ...{ run: EVIL, verdict: "divergent", agreed: 1, operations: 2, skipped: 0 },
-        ...{ agreedRefusals: 0, divergence: found, reproduce: EVIL, note: null },
+        ...{ agreedRefusals: 0, alignment: null, divergence: found, reproduce: EVIL, note: null },
       },
       {
         ...{ run: EVIL, verdict: "invalid", agreed: 1, operations: 2, skipped: 0 },
-        ...{ agreedRefusals: 0, divergence: null, reproduce: null, note: EVIL },
+        ...{ agreedRefusals: 0, alignment: null, divergence: null, reproduce: null, note: EVIL },
       },
     ],
     ...{ first: { run: EVIL, n: 1 }, operations: 2, skipped: 0, hidden: 0, unread: false },

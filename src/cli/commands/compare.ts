@@ -17,6 +17,7 @@ import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
+import { fileOfSpec } from "../../workload/import.js";
 import { traceHash } from "../trace-hash.js";
 
 interface CompareFlags extends ImplementationFlags, ReadingFlags {
@@ -24,6 +25,7 @@ interface CompareFlags extends ImplementationFlags, ReadingFlags {
   readonly candidate?: string;
   readonly run?: string;
   readonly first?: boolean;
+  readonly keepGoing?: boolean;
   readonly last: number;
   readonly skipUnsupported?: boolean;
 }
@@ -69,6 +71,10 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
     .option("--mode <mode>", "what must agree: exact", modeWord, "exact")
     .option("--run <id>", "compare only this run")
     .option("--first", "stop at the first divergent run")
+    .option(
+      "--keep-going",
+      "two traces: align all operations past a difference, not the first 10,000",
+    )
     .option("--last <n>", "operations shown before a divergence", wholeNumber("--last", 1, 1000), 5)
     .option(
       "--skip-unsupported",
@@ -112,7 +118,12 @@ async function compare(
   };
   const result =
     candidate.kind === "file"
-      ? await compareFiles({ ...choices, base, candidate: candidate.name })
+      ? await compareFiles({
+          ...choices,
+          base,
+          candidate: candidate.name,
+          keepGoing: flags.keepGoing === true,
+        })
       : await compareTrace({
           ...choices,
           trace: base,
@@ -154,7 +165,7 @@ function sidesOf(
 }
 
 function print(compared: CompareResult, trace: string, session: Session): number {
-  const hash = traceHash(trace);
+  const hash = traceHash(fileOfSpec(trace));
   const result = withProvenance(compared, hash);
   if (session.isJson) {
     session.printJson(compareJson(result, hash));
@@ -194,6 +205,7 @@ function reproduceLine(
       ? [shellWord(base), shellWord(candidate.name)]
       : ["--trace", shellWord(base), "--candidate", shellWord(candidate.name)];
   const words = ["unified-trace", "compare", ...sides, "--run", shellWord(run)];
+  if (flags.keepGoing === true) words.push("--keep-going");
   if (flags.timeout !== undefined) words.push("--timeout", String(flags.timeout));
   for (const command of flags.build ?? []) words.push("--build", shellWord(command));
   if (flags.skipUnsupported === true) words.push("--skip-unsupported");
