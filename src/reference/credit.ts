@@ -5,7 +5,7 @@ import { evictEverything } from "./evict.js";
 import { usersOf } from "./signals.js";
 import { fitsCounted } from "./take.js";
 import { fits, tryOut } from "./trial.js";
-import type { World } from "./world.js";
+import { liveCount, type World } from "./world.js";
 import { deepCopy } from "./copy.js";
 
 const ANYWHERE = -1; // stands for a hole whose place is not known
@@ -22,7 +22,7 @@ export function evictable(world: World): Demand {
  */
 export function fitsAfter(world: World, demand: Demand, frees: Demand): boolean {
   const isNothing = world.bands.every(
-    (band) => Math.min(frees[band.name] ?? 0, band.bindings.size) === 0,
+    (band) => Math.min(frees[band.name] ?? 0, liveCount(band)) === 0,
   );
   if (isNothing) return fits(world, demand);
   const answer = tryOut(world, (copy) => {
@@ -40,10 +40,14 @@ function credit(world: World, frees: Demand): void {
       ...bound.filter(([, page]) => !isUsed(page)),
       ...bound.filter(([, page]) => isUsed(page)),
     ];
-    for (const [id] of ordered.slice(0, frees[band.name] ?? 0)) {
+    const count = frees[band.name] ?? 0;
+    for (const [id] of ordered.slice(0, count)) {
       band.bindings.delete(id);
       band.holes.push(ANYWHERE);
       if (band.role !== "window") band.freeIds.push(id);
     }
+    // Of what a load holds without an id only the count goes; the places stay fixed.
+    for (const _ of band.reserved.splice(0, Math.max(0, count - ordered.length)))
+      band.holes.push(ANYWHERE);
   }
 }

@@ -105,17 +105,29 @@ function inOrder(world: World, rehomed: Record<string, number>): Demand {
   );
 }
 
-// Where the row's pages of a window begin or end beyond the protected ones, nodes without that window do so as well.
+// Where a node without a window begins or ceases to get the row's pages of it, beyond the protected ones, it is cut.
 function splitWhereWindowsBegin(world: World, request: Request, path: readonly string[]): void {
   const { page_size: pageSize } = world.config;
-  for (const { name } of windowsOf(world)) {
-    for (const page of edgesOf(world, request, name, path.length * pageSize)) {
-      const at = page * pageSize;
-      const inside = walk(world, path).find(({ node }) => node.from < at && at < node.to)?.node;
-      const isWanted = inside !== undefined && !isOnDevice(world, inside, name);
-      if (isWanted && at > request.protected) splitAt(world, path, at);
+  const nodes = walk(world, path).map(({ node }) => node);
+  const cuts: number[] = [];
+  for (const band of windowsOf(world)) {
+    for (const node of nodes.filter((other) => !isOnDevice(world, other, band.name))) {
+      const first = Math.max(node.from, request.protected) / pageSize;
+      for (let page = first + 1; page < node.to / pageSize; page++) {
+        const [before, after] = [page - 1, page].map((at) => gets(world, request, node, band, at));
+        if (before !== after) cuts.push(page * pageSize);
+      }
     }
   }
+  for (const at of cuts) splitAt(world, path, at);
+}
+
+// Whether a node that lacks a window gets the row's page of it at a position. It takes no other where one is still bound
+// under its own id: a load brings that page, or it waits to be freed.
+function gets(world: World, request: Request, node: TreeNode, band: Band, page: number): boolean {
+  const id = node.ids?.[page - node.from / world.config.page_size];
+  const isOccupied = id !== undefined && band.bindings.has(id);
+  return brings(world, request, band.name, page) && !isOccupied;
 }
 
 // Page numbers at which the row begins or ceases to have a window's pages.
@@ -163,11 +175,6 @@ function giveDevice(world: World, request: Request, node: TreeNode): number {
   return node.ids.length;
 }
 
-// Whether a page of a window is bound under an id of a node that does not have it: a load brings it, or it waits to be freed.
-function isOccupied(band: Band, node: TreeNode): boolean {
-  return node.ids?.some((id) => band.bindings.has(id)) === true;
-}
-
 // The row takes the node's ids. Its own pages are duplicates; a window that the node lacks takes over the row's pages.
 function yieldTo(
   world: World,
@@ -178,9 +185,8 @@ function yieldTo(
   const first = node.from / world.config.page_size;
   const given = new Set<string>(); // windows that the node gets
   for (const band of windowsOf(world)) {
-    const { name } = band;
-    const isLacking = node.windows[name] !== true && !isOccupied(band, node);
-    if (isLacking && brings(world, request, name, first)) given.add(name);
+    if (node.windows[band.name] !== true && gets(world, request, node, band, first))
+      given.add(band.name);
   }
   (node.ids ?? []).forEach((id, index) => {
     const page = first + index;
