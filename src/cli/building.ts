@@ -34,7 +34,7 @@ function collect(text: string, before: readonly string[] = []): readonly string[
 }
 
 /** What a build needs to know. `session`: shows progress and ends it at an interrupt. @internal */
-export function buildOptions(flags: BuildFlags, session: Session): BuildOptions {
+export function buildOptions(flags: BuildFlags, session: Session, tellsLog: boolean): BuildOptions {
   return {
     cache: cacheFolder(process.env),
     environment: withoutRepository(process.env),
@@ -43,7 +43,7 @@ export function buildOptions(flags: BuildFlags, session: Session): BuildOptions 
       session.note(`unified-trace: ${visible(text)}`);
     },
     onFailure: (tail) => {
-      if (tail === "" || session.isJson) return;
+      if (tail === "" || !tellsLog) return;
       session.note(
         tail
           .split("\n")

@@ -121,11 +121,16 @@ const SIZE_FACTORS: Readonly<Record<string, number>> = {
   g: 2 ** 30,
 };
 
+/** A whole number, with `k`, `m` or `g` (binary) behind it if need be; NaN for anything else. @internal */
+export function sizeIn(text: string): number {
+  const match = /^(\d+)([kmg]?)$/i.exec(text);
+  return Number(match?.[1]) * (SIZE_FACTORS[(match?.[2] ?? "").toLowerCase()] ?? NaN);
+}
+
 /** Bytes, with `k`, `m` or `g` (binary). @internal */
 export function byteSize(flag: string): (text: string) => number {
   return (text) => {
-    const match = /^(\d+)([kmg]?)$/i.exec(text);
-    const value = Number(match?.[1]) * (SIZE_FACTORS[(match?.[2] ?? "").toLowerCase()] ?? NaN);
+    const value = sizeIn(text);
     if (!Number.isSafeInteger(value) || value < 1) wrong(flag, text, "a size such as 512k or 64m");
     return value;
   };

@@ -34,11 +34,15 @@ export function addImplementationFlags(command: Command, verify: VerifyPolicy): 
     );
 }
 
-/** How the implementation is started; a wrong name is refused at once. @internal */
+/**
+ * How the implementation is started; a wrong name is refused at once. `tellsLog`: whether the end of a failed build's log
+ * is shown. @internal
+ */
 export function starterOf(
   spec: string,
   flags: ImplementationFlags,
   session: Session,
+  tellsLog = true,
 ): StartAdapter {
   parseAdapterSpec(spec);
   return async () => {
@@ -46,7 +50,7 @@ export function starterOf(
     return openAdapter(spec, {
       revision,
       dirty,
-      build: buildOptions(flags, session),
+      build: buildOptions(flags, session, tellsLog),
       ...(flags.verify === undefined ? {} : { verify: flags.verify }),
       ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
     });

@@ -17,6 +17,7 @@ const NAMING_COMMANDS: ReadonlySet<string> = new Set([
   "replay",
   "run",
   "shrink",
+  "bisect",
   "metamorph",
   "serve",
   "conformance",

@@ -69,6 +69,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/shrink.js")).addShrink,
   },
   {
+    name: "bisect",
+    words: "",
+    summary: "find the commit, operation or value with which something changes",
+    load: async () => (await import("./commands/bisect.js")).addBisect,
+  },
+  {
     name: "stress",
     words: "",
     summary: "look for unsafe pages: seeds on two ranks of a modelled device",

@@ -90,7 +90,8 @@ function divergenceJson(divergence: Divergence, recovers: number | false | null)
   };
 }
 
-function fieldJson(field: FieldDifference): unknown {
+/** A differing field; the side that has nothing there is null. @internal */
+export function fieldJson(field: FieldDifference): unknown {
   const { path, base, candidate } = field;
   const absent = base === undefined ? "base" : candidate === undefined ? "candidate" : null;
   const sides = { path, base: base ?? null, candidate: candidate ?? null };

@@ -1,6 +1,7 @@
 // Everything that `scripts/generate-schemas.mjs` writes: the published schemas as documents, and the schemas from which
 // the quick validators are compiled.
 import { INVALID_RULES } from "../base/operations.js";
+import { BISECT_REPORT } from "./report-specs-bisect.js";
 import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-spec.js";
 import type { AnySpec } from "./fields.js";
 import { EXTENTS, HOST_EXTENTS, either } from "./fields.js";
@@ -185,6 +186,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   audit: AUDIT_REPORT,
   stats: STATS_REPORT,
   shrink: SHRINK_REPORT,
+  bisect: BISECT_REPORT,
   metamorph: METAMORPH_REPORT,
   show: SHOW_REPORT,
   doctor: DOCTOR_REPORT,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
-const bin = join(root, "bin", "unified-trace.js");
+export const bin: string = join(root, "bin", "unified-trace.js");
 
 if (!existsSync(join(root, "dist", "cli", "main.js"))) {
   throw new Error("dist is missing: these tests start the built command line; run npm run build");
@@ -23,6 +23,7 @@ export interface Outcome {
 export interface StartOptions {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string; // default: the tests' folder
   readonly isStdinOpen?: boolean; // nothing comes on it, and no end either
   /** Called once the process is started; may send a signal. */
   readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => Promise<void>;
@@ -34,7 +35,7 @@ export interface StartOptions {
 /** Runs `unified-trace WORDS` in the tests' folder. */
 export function start(words: readonly string[], options: StartOptions = {}): Promise<Outcome> {
   const child = spawn(process.execPath, [bin, ...words], {
-    cwd: folder,
+    cwd: options.cwd ?? folder,
     stdio: ["pipe", "pipe", "pipe"],
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...options.env },
   });
