@@ -2,6 +2,7 @@
 // trace, by halves. Its exit code says what it found, as in `git bisect run`.
 import { InternalError, UsageError } from "../../base/errors.js";
 import type { HeaderLine, OpLine, RunLine } from "../../trace/lines.js";
+import { openTrace } from "../../trace/reader.js";
 import type { ReaderOptions } from "../../trace/reader.js";
 import { createTraceWriter } from "../../trace/writer.js";
 import { noSuchRun } from "../compare-results.js";
@@ -34,7 +35,7 @@ export interface BisectCheckOptions extends ToolControl {
  */
 export async function bisectCheck(options: BisectCheckOptions): Promise<OperationBisection> {
   const { trace, run: wanted, reader } = options;
-  const cursor = await TraceCursor.open(trace, reader ?? {});
+  const cursor = new TraceCursor(await openTrace(trace, reader ?? {}));
   const search = new CheckSearch(options);
   const names: string[] = [];
   try {
