@@ -1,11 +1,13 @@
 // The text of a comparison: both sides, what was compared, every run's verdict, the earliest divergence in full, and one
 // summary line with what was really looked at.
-import type { CompareResult, RunComparison, SideInfo } from "../tools/outcome.js";
+import { votesOf } from "../tools/compare-many.js";
+import type { CompareResult, RunComparison, SideInfo, Vote } from "../tools/outcome.js";
+import type { CompareMode } from "../tools/equality/modes.js";
 import { alignmentSentence } from "./alignment-text.js";
 import { divergenceSentence, divergenceText, placeText } from "./divergence-text.js";
-import type { TextOptions } from "./divergence-text.js";
+import type { TextOptions } from "./text-options.js";
 import type { Palette } from "./palette.js";
-import { counted, revisionName, visible } from "./words.js";
+import { counted, grouped, listed, revisionName, visible } from "./words.js";
 
 const RUN_LINES_MAX = 20;
 const IGNORED = "producer, created, note, message, mark lines, site, at_us, keys with x_";
@@ -15,7 +17,43 @@ export interface CompareTextOptions extends TextOptions {
   readonly trace: string | null; // hash of the base trace, with its kind: `sha256 …`
 }
 
-/** The whole report. @public */
+/** The reports of one candidate or of several, with who agrees with whom. @public */
+export function comparisonsText(
+  results: readonly CompareResult[],
+  options: CompareTextOptions,
+): string {
+  const [only] = results;
+  if (results.length === 1 && only !== undefined) return compareText(only, options);
+  const { palette } = options;
+  const lines = results.map((result) => `${compareText(result, options)}\n`);
+  const votes = votesOf(results);
+  const shown = options.verbose ? votes : votes.slice(0, RUN_LINES_MAX);
+  if (votes.length > 0) lines.push(palette.bold("Who answers alike"));
+  lines.push(...shown.map((vote) => voteText(vote, palette)));
+  if (votes.length > shown.length) {
+    lines.push(`… and ${counted(votes.length - shown.length, "run")} more (--verbose)`);
+  }
+  lines.push(
+    "",
+    ...results.map((result) => `${candidateName(result)}: ${summary(result, palette)}`),
+  );
+  return lines.join("\n");
+}
+
+function candidateName({ candidate }: CompareResult): string {
+  return visible(candidate?.spec ?? "candidate");
+}
+
+function voteText({ run, n, op, groups, majority }: Vote, palette: Palette): string {
+  const sides = groups.map((names) => listed(names.map(visible))).join(" against ");
+  const most =
+    majority === null
+      ? palette.warn("no majority")
+      : `majority: ${palette.bold(listed(majority.map(visible)))}`;
+  return `${visible(run)}, operation ${grouped(n)} (${visible(op)}): ${sides}; ${most}`;
+}
+
+/** The whole report of one candidate. @public */
 export function compareText(result: CompareResult, options: CompareTextOptions): string {
   const lines = [
     ...headLines(result, options),
@@ -87,10 +125,18 @@ function runLines(runs: readonly RunComparison[], { palette, verbose }: TextOpti
 
 function runLine(run: RunComparison, palette: Palette): string {
   const { divergence } = run;
+  if (run.unstable !== null) {
+    const { n, op, fields } = run.unstable;
+    const what =
+      fields.length === 0 ? "" : `, ${listed(fields.slice(0, 4).map(({ path }) => visible(path)))}`;
+    return `${palette.bad("flaky    ")}  ${visible(run.run)}: the candidate does not do the same twice at operation ${grouped(n)} (${visible(op)})${what}`;
+  }
   if (divergence !== null) {
     const agreed = `${counted(run.agreed, "operation")} agreed before it`;
     const where = `${placeText(divergence)}, ${divergence.kind}`;
-    return `${palette.bad("divergent")}  ${visible(run.run)}: first ${where}; ${agreed}`;
+    const known = run.accepted === null ? "" : `; accepted: ${visible(run.accepted)}`;
+    const word = run.accepted === null ? palette.bad("divergent") : palette.warn("accepted ");
+    return `${word}  ${visible(run.run)}: first ${where}; ${agreed}${known}`;
   }
   const note = run.note === null ? "" : `: ${visible(run.note)}`;
   const paint = run.verdict === "equal" ? palette.good : palette.warn;
@@ -113,9 +159,25 @@ function divergenceLines(result: CompareResult, options: TextOptions): string[] 
   ]);
 }
 
+const AGREEMENT: Readonly<Record<CompareMode, string>> = {
+  exact: "agree",
+  renamed: "agree up to the names of ids",
+  "placement-free": "agree in every answer, placement aside",
+  decisions: "agree in every decision",
+  quiescent: "agree in their states whenever nothing is under way",
+};
+
+function modeWords(mode: CompareMode): string {
+  return mode === "renamed" ? " up to a renaming of ids" : "";
+}
+
 function summary(result: CompareResult, palette: Palette): string {
   const looked = `${counted(result.runs.length, "run")} and ${counted(result.operations, "operation")} compared`;
+  const accepted = result.runs.filter(({ accepted: reason }) => reason !== null).length;
   const rest = [
+    ...(accepted > 0 ? [counted(accepted, "accepted divergence")] : []),
+    ...(result.gone.length > 0 ? [`${counted(result.gone.length, "accepted one")} gone`] : []),
+    ...(result.hidden > 0 ? [`${counted(result.hidden, "differing field")} hidden by masks`] : []),
     ...(result.skipped > 0 ? [`${counted(result.skipped, "operation")} skipped`] : []),
     ...(result.unread ? ["stopped at the first divergent run (--first)"] : []),
     ...(result.error === null ? [] : [`ended early: ${visible(result.error.describe())}`]),
@@ -127,7 +189,11 @@ function summary(result: CompareResult, palette: Palette): string {
   const alignment = firstRun?.alignment ?? null;
   switch (result.verdict) {
     case "equal":
-      return palette.good(`equal: ${tail}`);
+      return palette.good(`equal${modeWords(result.mode)}: ${tail}`);
+    case "agree":
+      return palette.good(`${AGREEMENT[result.mode]}: ${tail}`);
+    case "flaky":
+      return palette.bad(`flaky: the candidate does not do the same twice; ${tail}`);
     case "divergent": {
       const where =
         divergence === null || first === null

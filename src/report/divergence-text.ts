@@ -3,15 +3,11 @@ import type { AnsweredOperation, Divergence, RunComparison } from "../tools/outc
 import { alignmentText } from "./alignment-text.js";
 import { agreeingFields, answerDiff, contrastedTexts, fieldDiff } from "./answer-diff.js";
 import type { DiffLine } from "./answer-diff.js";
+import { examinationText } from "./examination-text.js";
 import type { Palette } from "./palette.js";
+import type { TextOptions } from "./text-options.js";
 import { answerText, effectsText, valueText } from "./values.js";
 import { counted, grouped, listed, shortened, visible } from "./words.js";
-
-/** How much is printed. @public */
-export interface TextOptions {
-  readonly palette: Palette;
-  readonly verbose: boolean;
-}
 
 const ARGS_MAX = 300;
 const ANSWER_MAX = 300;
@@ -90,6 +86,7 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
     ...stateLines(divergence, palette),
     ...agreeLines(run, divergence),
     ...causeLines(divergence),
+    ...(run.examination === null ? [] : examinationText(divergence, run.examination, options)),
     ...historyLines(divergence.before, options),
     ...(run.alignment === null ? [] : alignmentText(run.alignment, options)),
     ...(run.reproduce === null

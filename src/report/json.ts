@@ -1,12 +1,15 @@
 // The JSON documents of the commands, from the tools' data. Keys are only ever added. Of a differing field the side
 // that has nothing there is null, and `absent` names that side.
 import type { UnifiedTraceError } from "../base/errors.js";
+import { votesOf } from "../tools/compare-many.js";
 import type {
   CompareResult,
+  CompareVerdict,
   Divergence,
   FieldDifference,
   RecordResult,
   ReplayResult,
+  RunComparison,
   RunResult,
   SideInfo,
 } from "../tools/outcome.js";
@@ -19,38 +22,77 @@ import { coverageTablesJson } from "./coverage-json.js";
 import { coveragePercent } from "./coverage-text.js";
 import { errorOrNull } from "./error-json.js";
 
-/** The document of `compare`. @public */
-export function compareJson(result: CompareResult, trace: string | null): unknown {
+// From the verdict that counts most on.
+const VERDICTS: readonly CompareVerdict[] = [
+  "divergent",
+  "flaky",
+  "invalid",
+  "incomplete",
+  "agree",
+  "equal",
+];
+
+/** The document of `compare`, of one candidate or of several; `trace` is the hash of the base. @public */
+export function compareJson(results: readonly CompareResult[], trace: string | null): unknown {
+  const isOne = results.length === 1;
+  const sum = (of: (result: CompareResult) => number): number =>
+    results.reduce((total, result) => total + of(result), 0);
+  const [head] = results;
+  const base = head?.base ?? null;
+  const error = results.find((result) => result.error !== null)?.error ?? null;
+  const firsts = results.flatMap(({ first }) => (first === null ? [] : [first]));
   return {
     command: "compare",
-    verdict: result.verdict,
-    mode: result.mode,
-    base: result.base === null ? null : { ...sideJson(result.base), trace },
-    candidates: result.candidate === null ? [] : [sideJson(result.candidate)],
-    differences: result.differences.map(({ what, base, candidate, isLoss }) => ({
-      ...{ what, base, candidate },
-      loss: isLoss, // something is therefore not compared
-    })),
-    runs: result.runs.map((run) => ({
-      run: run.run,
-      verdict: run.verdict,
-      agreed: run.agreed,
-      agreed_refusals: run.agreedRefusals,
-      operations: run.operations,
-      skipped: run.skipped,
-      divergence:
-        run.divergence === null ? null : divergenceJson(run.divergence, recoveryOf(run.alignment)),
-      alignment: alignmentJson(run.alignment),
-      reproduce: run.reproduce,
-      note: run.note,
-    })),
-    first: result.first,
-    operations: result.operations,
-    skipped: result.skipped,
-    hidden: result.hidden,
-    unread: result.unread,
-    error: errorOrNull(result.error),
+    verdict:
+      VERDICTS.find((word) => results.some(({ verdict }) => verdict === word)) ?? "incomplete",
+    mode: head?.mode ?? "exact",
+    base: base === null ? null : { ...sideJson(base), trace },
+    candidates: results.flatMap(({ candidate }) =>
+      candidate === null ? [] : [sideJson(candidate)],
+    ),
+    differences: results.flatMap((result) => differencesJson(result, isOne)),
+    runs: results.flatMap((result) => runsJson(result, isOne)),
+    first: firsts.reduce<CompareResult["first"]>(
+      (earliest, each) => (earliest === null || each.n < earliest.n ? each : earliest),
+      null,
+    ),
+    ...(isOne ? {} : { votes: votesOf(results) }),
+    operations: sum(({ operations }) => operations),
+    skipped: sum(({ skipped }) => skipped),
+    hidden: sum(({ hidden }) => hidden),
+    gone: head?.gone ?? [],
+    unread: results.some(({ unread }) => unread),
+    error: errorOrNull(error),
   };
+}
+
+function differencesJson({ candidate, differences }: CompareResult, isOne: boolean): unknown[] {
+  return differences.map(({ what, base, candidate: other, isLoss }) => ({
+    ...(isOne ? {} : { spec: candidate?.spec ?? null }),
+    ...{ what, base, candidate: other },
+    loss: isLoss, // something is therefore not compared
+  }));
+}
+
+function runsJson(result: CompareResult, isOne: boolean): unknown[] {
+  return result.runs.map((run) => ({
+    ...(isOne ? {} : { candidate: result.candidate?.spec ?? null }),
+    run: run.run,
+    verdict: run.verdict,
+    agreed: run.agreed,
+    agreed_refusals: run.agreedRefusals,
+    operations: run.operations,
+    skipped: run.skipped,
+    divergence: run.divergence === null ? null : divergenceJson(run.divergence, run),
+    unstable:
+      run.unstable === null
+        ? null
+        : { ...run.unstable, fields: run.unstable.fields.map(fieldJson) },
+    accepted: run.accepted,
+    alignment: alignmentJson(run.alignment),
+    reproduce: run.reproduce,
+    note: run.note,
+  }));
 }
 
 function sideJson(side: SideInfo): object {
@@ -69,7 +111,8 @@ function sideJson(side: SideInfo): object {
   };
 }
 
-function divergenceJson(divergence: Divergence, recovers: number | false | null): unknown {
+function divergenceJson(divergence: Divergence, run: RunComparison): unknown {
+  const { examination } = run;
   return {
     n: divergence.n,
     op: divergence.op,
@@ -84,8 +127,16 @@ function divergenceJson(divergence: Divergence, recovers: number | false | null)
     candidate: divergence.candidate,
     failure: divergence.failure,
     cause: divergence.cause,
-    recovers,
-    holds: null, // not determined
+    // null: not looked at; false: not before the end of what was
+    recovers: examination === null ? recoveryOf(run.alignment) : (examination.recovers ?? false),
+    holds: examination?.holds ?? null,
+    looked_up_to: examination?.upTo ?? null,
+    differing: examination?.differing ?? null,
+    origins: examination?.origins ?? [],
+    states:
+      examination?.states === undefined || examination.states === null
+        ? null
+        : { base: examination.states.base, fields: examination.states.fields.map(fieldJson) },
     before: divergence.before,
   };
 }

@@ -9,7 +9,7 @@ import type { ForeignLog } from "../workload/import.js";
 import { PairComparison } from "./compare-pair.js";
 import { ResultList } from "./compare-results.js";
 import { RunComparer } from "./compare-run.js";
-import type { ComparedParts } from "./compare-run.js";
+import type { ComparedParts } from "./answered-line.js";
 import type { CompareChoices } from "./compare-trace.js";
 import { Pulse } from "./pulse.js";
 import { configDifference, sideDifferences, TraceSide } from "./sides.js";
@@ -200,11 +200,9 @@ class FileComparison {
     candidate: TraceCursor,
     other: RunLine,
   ): Promise<void> {
-    const comparer = new RunComparer(
-      line.run,
-      this.#parts(line, other),
-      this.#options.keep ?? KEEP,
-    );
+    const { keep, mode, masks } = this.#options;
+    const how = { ...(mode && { mode }), ...(masks && { masks }) };
+    const comparer = new RunComparer(line.run, this.#parts(line, other), keep ?? KEEP, how);
     comparer.followsNames = (line.starts_at ?? 0) === 0;
     this.#comparer = comparer;
     const pair = new PairComparison(comparer, base, candidate, this.#options);
@@ -225,7 +223,8 @@ class FileComparison {
       comparer.incomplete = "a trace is truncated";
       return;
     }
-    if (!comparer.parts.digest || left.digest === right.digest) return;
+    if (comparer.mode !== "exact" || !comparer.parts.digest) return;
+    if (left.digest === right.digest) return;
     const fields = [{ path: "/end/digest", base: left.digest, candidate: right.digest }];
     comparer.differInState(left.ops - 1, "end", fields);
   }

@@ -4,9 +4,12 @@ import type { UnifiedTraceError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
 import type { Truncation } from "../trace/reader.js";
 import type { RunComparer } from "./compare-run.js";
+import type { CompareMode } from "./equality/modes.js";
+import type { MaskSet } from "./masks.js";
 import type {
   CompareResult,
   CompareVerdict,
+  Examination,
   RunComparison,
   SideDifference,
   SideInfo,
@@ -17,13 +20,15 @@ const RUN_NAMES_MAX = 1000; // remembered for the nearest word
 /** @internal */
 export interface SelectionChoices {
   readonly run?: string;
+  readonly mode?: CompareMode;
+  readonly masks?: MaskSet;
   readonly reproduce?: (run: string, n: number) => string | null;
 }
 
 /** The runs compared so far and what went wrong around them. @internal */
 export class ResultList {
   readonly #choices: SelectionChoices;
-  readonly #runs: RunComparison[] = [];
+  #runs: RunComparison[] = [];
   readonly #seen: string[] = [];
   #error: UnifiedTraceError | null = null;
   #isLenient = false;
@@ -35,6 +40,25 @@ export class ResultList {
 
   get isEmpty(): boolean {
     return this.#runs.length === 0;
+  }
+
+  get runs(): readonly RunComparison[] {
+    return this.#runs;
+  }
+
+  get isDivergent(): boolean {
+    return this.#runs.some(({ divergence }) => divergence !== null);
+  }
+
+  /** Takes in what a second look found. A candidate that disagrees with itself is no divergence of the other side. */
+  examined(found: ReadonlyMap<string, Examination>): void {
+    this.#runs = this.#runs.map((run) => {
+      const examination = found.get(run.run) ?? null;
+      if (examination === null) return run;
+      const { unstable } = examination;
+      if (unstable === null) return { ...run, examination };
+      return { ...run, verdict: "flaky", divergence: null, unstable, examination };
+    });
   }
 
   /** Takes note of a run of the trace, chosen or not. */
@@ -102,7 +126,7 @@ export class ResultList {
     const runs = this.#runs;
     return {
       verdict: this.#verdict(),
-      mode: "exact",
+      mode: this.#choices.mode ?? "exact",
       base: sides.base,
       candidate: sides.candidate,
       differences: sides.differences,
@@ -113,7 +137,8 @@ export class ResultList {
         ({ agreed, divergence }) => agreed + (divergence?.place === "at" ? 1 : 0),
       ),
       skipped: sum(runs, ({ skipped }) => skipped),
-      hidden: 0,
+      hidden: this.#choices.masks?.hidden ?? 0,
+      gone: [],
       unread: sides.isUnread,
       error: this.#error,
     };
@@ -123,10 +148,11 @@ export class ResultList {
     const has = (verdict: CompareVerdict): boolean =>
       this.#runs.some((run) => run.verdict === verdict);
     if (has("divergent")) return "divergent";
+    if (has("flaky")) return "flaky";
     if (has("invalid") || this.#isMismatched) return "invalid";
     if (this.#error?.exitCode === 3) return "invalid";
     if (has("incomplete") || this.#isLenient || this.#error !== null) return "incomplete";
-    return "equal";
+    return has("agree") ? "agree" : "equal";
   }
 }
 

@@ -1,10 +1,16 @@
 // Compares the answers of one run, operation by operation, and keeps what a report needs of its first difference.
 import type { AdapterFailure } from "../adapter/adapter.js";
-import type { Answer, Operation, OperationName } from "../base/operations.js";
+import type { Answer, Operation } from "../base/operations.js";
 import { answerDifferences, equalAnswers } from "../trace/compare-values.js";
 import { changesNames, OpenNames } from "../trace/open-names.js";
 import type { Alignment } from "./align/alignment.js";
+import { answerOf } from "./answered-line.js";
+import type { AnsweredLine, ComparedParts } from "./answered-line.js";
 import { DigestPair } from "./digests.js";
+import type { Equality } from "./equality/equality.js";
+import { equalityOf } from "./equality/equality-of.js";
+import type { CompareMode } from "./equality/modes.js";
+import type { MaskSet } from "./masks.js";
 import type {
   AnsweredOperation,
   CompareVerdict,
@@ -12,25 +18,12 @@ import type {
   DivergenceKind,
   FieldDifference,
   RunComparison,
+  Unstable,
 } from "./outcome.js";
 
-const FIELDS_MAX = 200; // differing fields kept of one operation
 const OPENED_MAX = 65_536; // request names remembered, as the format says of readers
 // Both sides answered the operation: only then is there a state after it on both.
 const ANSWERED: ReadonlySet<DivergenceKind> = new Set(["result", "refusal", "effect", "state"]);
-
-/** What both sides can tell, and therefore what is compared. @internal */
-export interface ComparedParts {
-  readonly fx: boolean;
-  readonly digest: boolean;
-}
-
-/** One line of a trace that answers an operation: an operation and an answer in one. @internal */
-export interface AnsweredLine extends Answer {
-  readonly n: number;
-  readonly op: OperationName;
-  readonly args: unknown;
-}
 
 /** Follows one run until its first difference. @internal */
 export class RunComparer {
@@ -38,6 +31,9 @@ export class RunComparer {
   parts: ComparedParts;
   readonly #keep: number;
   readonly #digests = new DigestPair();
+  readonly #equality: Equality;
+  readonly #masks: MaskSet | null;
+  #partedAt: { readonly n: number; readonly op: string } | null = null; // digests first differed
   #before: AnsweredLine[] = []; // the newest `keep` at the end, older ones in front of them
   readonly #opened = new Set<string>();
   readonly #names = new OpenNames();
@@ -53,17 +49,41 @@ export class RunComparer {
   invalid: string | null = null;
   incomplete: string | null = null;
   alignment: Alignment | null = null;
+  unstable: Unstable | null = null;
   isLeft = false; // nothing more of the run can be compared, though nothing differed
 
-  constructor(run: string, parts: ComparedParts, keep: number) {
+  /** @param keep - operations kept before a difference */
+  constructor(
+    run: string,
+    parts: ComparedParts,
+    keep: number,
+    how: { readonly mode?: CompareMode; readonly masks?: MaskSet } = {},
+  ) {
     this.run = run;
     this.parts = parts;
     this.#keep = keep;
+    this.#equality = equalityOf(how.mode ?? "exact", this);
+    this.#masks = how.masks ?? null;
+  }
+
+  get mode(): CompareMode {
+    return this.#equality.mode;
+  }
+
+  /** Whether ids in arguments have to be the candidate's own. */
+  get hasOwnIds(): boolean {
+    return this.#equality.asked !== undefined;
+  }
+
+  /** The operation as the candidate has to be asked it. */
+  asked(operation: Operation): Operation {
+    return this.#equality.asked?.(operation) ?? operation;
   }
 
   /** True once the run's verdict is known and its remaining operations need no comparison. */
   get isOver(): boolean {
-    return this.divergence !== null || this.invalid !== null || this.isLeft;
+    const isDecided = this.divergence !== null || this.unstable !== null;
+    return isDecided || this.invalid !== null || this.isLeft;
   }
 
   /** Compares one operation; false when the run is over with it. */
@@ -78,14 +98,42 @@ export class RunComparer {
       this.invalid = "boot is refused on both sides, so nothing after it means anything";
       return false;
     }
-    const { fx } = this.parts;
-    const isSame = equalAnswers(line.op, line, candidate, { fx, digest: false });
-    const isSameState = !this.parts.digest || this.#digests.agree(line.digest, candidate.digest);
-    if (!isSame || !isSameState) {
-      this.#diverge(line, candidate, isSame);
+    let fields = this.#equality.differences(line, candidate);
+    if (fields.length > 0 && this.#masks !== null) fields = this.#masks.unmasked(line.op, fields);
+    const isSameState = this.#sameState(line, candidate);
+    if (!isSameState) this.#partedAt ??= { n: line.n, op: line.op };
+    if (fields.length > 0 || (!isSameState && this.mode === "exact")) {
+      this.#diverge(line, candidate, fields);
       return false;
     }
     return this.#agree(line);
+  }
+
+  /** Whether an implementation that was asked twice answered the same; undefined: it broke. Else the run is over. */
+  isSelfConsistent(
+    line: AnsweredLine,
+    answer: Answer | undefined,
+    again: Answer | undefined,
+  ): boolean {
+    if (answer === again) return true; // asked once, or broken twice
+    const { fx, digest } = this.parts;
+    if (answer !== undefined && again !== undefined) {
+      if (equalAnswers(line.op, answer, again, { fx, digest })) return true;
+    }
+    this.operations += 1;
+    const fields = answerDifferences(line.op, answer ?? {}, again ?? {}, { fx, digest });
+    this.unstable = { n: line.n, op: line.op, fields };
+    return false;
+  }
+
+  #sameState(line: AnsweredLine, candidate: Answer): boolean {
+    if (!this.parts.digest || this.#digests.agree(line.digest, candidate.digest)) return true;
+    const masks = this.#masks;
+    if (masks === null) return false;
+    const differing = this.#digests.differences();
+    const left = differing.filter(({ component }) => !masks.hidesComponent(line.op, component));
+    masks.hidden += differing.length - left.length;
+    return left.length === 0;
   }
 
   /** The candidate broke instead of answering. */
@@ -140,6 +188,9 @@ export class RunComparer {
   /** What came out, once the run is read. */
   result(reproduce: (n: number) => string | null): RunComparison {
     const { divergence } = this;
+    if (this.mode === "quiescent" && this.#equality.looked === 0) {
+      this.incomplete ??= "it has no digests, or there was no point at which nothing was under way";
+    }
     const skippedNote =
       this.skipped === 0 ? null : `${this.skipped} operations skipped that the candidate lacks`;
     return {
@@ -150,6 +201,9 @@ export class RunComparer {
       skipped: this.skipped,
       agreedRefusals: this.agreedRefusals,
       divergence,
+      examination: null,
+      unstable: this.unstable,
+      accepted: null,
       reproduce: divergence === null ? null : reproduce(divergence.n),
       note: this.invalid ?? this.incomplete ?? skippedNote,
       alignment: divergence === null ? null : this.alignment,
@@ -157,9 +211,11 @@ export class RunComparer {
   }
 
   #verdict(): CompareVerdict {
+    if (this.unstable !== null) return "flaky";
     if (this.divergence !== null) return "divergent";
     if (this.invalid !== null) return "invalid";
-    return this.incomplete !== null || this.skipped > 0 ? "incomplete" : "equal";
+    if (this.incomplete !== null || this.skipped > 0) return "incomplete";
+    return this.mode === "exact" || this.mode === "renamed" ? "equal" : "agree";
   }
 
   #agree(line: AnsweredLine): boolean {
@@ -207,18 +263,11 @@ export class RunComparer {
     return true;
   }
 
-  #diverge(line: AnsweredLine, given: Answer, isSameAnswer: boolean): void {
+  #diverge(line: AnsweredLine, given: Answer, fields: readonly FieldDifference[]): void {
     if (this.#isDangling(line)) return;
     const base = answerOf(line);
     const candidate = answerOf(given);
-    const fields = isSameAnswer
-      ? []
-      : answerDifferences(line.op, base, candidate, {
-          fx: this.parts.fx,
-          digest: false,
-          limit: FIELDS_MAX,
-        });
-    const kind = isSameAnswer ? "state" : kindOf(base, candidate, fields);
+    const kind = kindOf(base, candidate, fields);
     this.divergence = this.#report(line, kind, { base, candidate, fields });
   }
 
@@ -248,22 +297,11 @@ export class RunComparer {
       components,
       agreeing: hasStates ? this.#digests.agreeing() : [],
       failure: sides.failure ?? null,
-      // Digests are compared after every operation, so the first that differ name the operation that parted.
-      cause: components.length > 0 ? { n, op } : null,
+      // Digests are followed after every operation, so the first that differ name the operation that parted.
+      cause: this.#partedAt ?? (components.length > 0 ? { n, op } : null),
       before: this.#before.slice(-this.#keep).map(answeredOperation),
     };
   }
-}
-
-/** The answer alone, of a line or of an implementation. @internal */
-export function answerOf(line: Answer): Answer {
-  return {
-    ...(line.ok === undefined ? {} : { ok: line.ok }),
-    ...(line.err === undefined ? {} : { err: line.err }),
-    ...(line.fx === undefined ? {} : { fx: line.fx }),
-    ...(line.digest === undefined ? {} : { digest: line.digest }),
-    ...(line.message === undefined ? {} : { message: line.message }),
-  };
 }
 
 function operationOf({ op, args }: AnsweredLine): Operation {
@@ -279,6 +317,7 @@ function kindOf(
   candidate: Answer,
   fields: readonly FieldDifference[],
 ): DivergenceKind {
+  if (fields.every(({ path }) => path.startsWith("/digest"))) return "state";
   if (base.err === undefined && candidate.err === undefined) {
     return fields.some(({ path }) => path.startsWith("/ok")) ? "result" : "effect";
   }

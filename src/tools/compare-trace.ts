@@ -6,9 +6,13 @@ import type { Answer, Operation } from "../base/operations.js";
 import type { EndLine, OpLine, RunLine, StateLine, TraceLine } from "../trace/lines.js";
 import type { ReaderOptions, TraceReader } from "../trace/reader.js";
 import { openTrace } from "../trace/reader.js";
+import { isReadAgain } from "../trace/reader-input.js";
 import { Candidate } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { RunComparer } from "./compare-run.js";
+import type { CompareMode } from "./equality/modes.js";
+import { examineRuns } from "./examine/examine.js";
+import type { MaskSet } from "./masks.js";
 import { ResultList } from "./compare-results.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
@@ -18,6 +22,7 @@ import type { CompareResult, SideInfo } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
+const PAST = 10_000; // operations looked at behind a divergence
 
 /** @public */
 export interface CompareChoices extends ToolControl {
@@ -25,6 +30,9 @@ export interface CompareChoices extends ToolControl {
   readonly first?: boolean; // stop at the first divergent run
   readonly keep?: number; // operations kept before a divergence, default 5, at least 1
   readonly reader?: ReaderOptions;
+  readonly mode?: CompareMode; // default exact
+  readonly masks?: MaskSet;
+  readonly past?: number; // operations looked at behind a divergence, default 10,000
   readonly reproduce?: (run: string, n: number) => string | null; // the command of a report's last line
 }
 
@@ -34,6 +42,8 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly candidate: string; // what the user named
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
+  readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
+  readonly base?: { readonly spec: string; readonly start: StartAdapter }; // may answer as the trace does: tells full states
 }
 
 /**
@@ -59,7 +69,9 @@ class TraceComparison {
   readonly #results: ResultList;
   readonly #side: TraceSide;
   #candidateSide: SideInfo | null = null;
+  readonly #twin: Candidate | null; // the same implementation once more
   #adapter: Adapter | null = null;
+  #twinAdapter: Adapter | null = null;
   #comparer: RunComparer | null = null;
   #waiting: RunLine | null = null; // a run that begins with a state
   #pending: OpLine[] = [];
@@ -70,6 +82,7 @@ class TraceComparison {
     this.#options = options;
     this.#reader = reader;
     this.#candidate = new Candidate(options.start);
+    this.#twin = options.isDoubled === true ? new Candidate(options.start) : null;
     this.#pulse = new Pulse(options);
     this.#results = new ResultList(options);
     this.#side = new TraceSide(options.trace);
@@ -88,6 +101,7 @@ class TraceComparison {
     if (truncated !== null) this.#results.truncate(truncated, this.#comparer);
     if (this.#reader.ignoredKeys > 0) this.#results.lenient();
     this.#results.checkSelection(this.#options.trace);
+    await this.#examine();
     const base = this.#side.info();
     const { configHash, pageSizes } = base;
     const known = this.#candidateSide;
@@ -102,6 +116,24 @@ class TraceComparison {
 
   async dispose(): Promise<void> {
     await this.#candidate.dispose();
+    await this.#twin?.dispose();
+  }
+
+  async #examine(): Promise<void> {
+    const { trace, start, mode, base, past, reader, signal } = this.#options;
+    if (!isReadAgain(trace) || !this.#results.isDivergent) return;
+    await this.#candidate.dispose();
+    const found = await examineRuns({
+      trace,
+      runs: this.#results.runs,
+      mode: mode ?? "exact",
+      candidate: start,
+      base: base ?? null,
+      past: past ?? PAST,
+      ...(reader && { reader }),
+      ...(signal && { signal }),
+    });
+    this.#results.examined(found);
   }
 
   async #readAll(): Promise<void> {
@@ -111,8 +143,11 @@ class TraceComparison {
       this.#side.header ??= this.#reader.header;
       for (const line of lines) {
         // Ordinary operations only gather; everything else waits for what gathered.
-        if (line.kind === "op") this.#gather(line);
-        else await this.#structure(line);
+        if (line.kind === "op") {
+          // everything before it has to be compared first: it names ids, and the candidate has its own
+          if (line.op === "ask.translate" && this.#comparer?.hasOwnIds) await this.#flush();
+          this.#gather(line);
+        } else await this.#structure(line);
         if (this.#hasStopped()) return;
       }
       await this.#flush();
@@ -124,8 +159,11 @@ class TraceComparison {
   #gather(line: OpLine): void {
     const comparer = this.#comparer;
     if (comparer === null) return; // a run that was not chosen
-    if (comparer.isOver) comparer.operations += 1;
-    else this.#pending.push(line);
+    if (comparer.isOver) {
+      comparer.operations += 1;
+      return;
+    }
+    this.#pending.push(line);
   }
 
   async #structure(line: Exclude<TraceLine, OpLine>): Promise<void> {
@@ -172,7 +210,9 @@ class TraceComparison {
     const adapter = await this.#candidate.ready();
     this.#shakeHands(adapter, line, state);
     const parts = partsWith(line.digest_depth ?? null, adapter);
-    const comparer = new RunComparer(line.run, parts, this.#options.keep ?? KEEP);
+    const { keep, mode, masks } = this.#options;
+    const how = { ...(mode && { mode }), ...(masks && { masks }) };
+    const comparer = new RunComparer(line.run, parts, keep ?? KEEP, how);
     comparer.followsNames = state === null;
     this.#comparer = comparer;
     const opening = {
@@ -182,7 +222,9 @@ class TraceComparison {
       digestDepth: parts.digest ? (line.digest_depth ?? null) : null,
     };
     try {
-      await this.#candidate.open(state === null ? opening : { ...opening, state: state.state });
+      const whole = state === null ? opening : { ...opening, state: state.state };
+      await this.#candidate.open(whole);
+      this.#twinAdapter = (await this.#twin?.open(whole)) ?? null;
       this.#adapter = adapter;
     } catch (thrown) {
       if (!(thrown instanceof CandidateError) || this.#results.isEmpty) throw thrown;
@@ -216,10 +258,14 @@ class TraceComparison {
     const sent: Operation[] = [];
     for (const { op, args } of lines) {
       // an operation's name and arguments belong together as they stood on one line
-      if (isAnswered === null || isAnswered.has(op)) sent.push({ op, args } as Operation);
+      if (isAnswered === null || isAnswered.has(op)) {
+        sent.push(comparer.asked({ op, args } as Operation));
+      }
     }
     const { answers, failure } = await adapter.apply(sent);
     if (failure !== null) this.#pulse.throwIfInterrupted();
+    const second = (await this.#twinAdapter?.apply(sent)) ?? null;
+    if (second !== null && second.failure !== null) this.#pulse.throwIfInterrupted();
     let next = 0;
     for (const line of lines) {
       if (comparer.isOver) {
@@ -232,12 +278,15 @@ class TraceComparison {
         continue;
       }
       const answer = answers[next];
+      const again = second === null ? answer : second.answers[next];
       next += 1;
+      if (!comparer.isSelfConsistent(line, answer, again)) continue;
       if (answer !== undefined) this.#compareOne(comparer, line, answer);
       else if (failure !== null) comparer.break(line, failure);
       else comparer.break(line, { kind: "protocol", message: "gave fewer answers than asked for" });
     }
     if (failure !== null) await this.#candidate.dispose();
+    if (second !== null && second.failure !== null) await this.#twin?.dispose();
     if (this.#pulse.count(lines.length)) await this.#pulse.breathe();
   }
 
@@ -279,6 +328,7 @@ class TraceComparison {
     }
     const comparer = this.#comparer;
     if (comparer === null || comparer.isOver || comparer.skipped > 0) return;
+    if (comparer.mode !== "exact") return;
     const state = (await this.#adapter?.state()) ?? null;
     if (state === null) return;
     const fields = stateDifferences(line.state, state);
@@ -323,7 +373,7 @@ class TraceComparison {
       return;
     }
     const recorded = line.digest ?? null;
-    const isCompared = comparer.parts.digest && comparer.skipped === 0;
+    const isCompared = comparer.mode === "exact" && comparer.parts.digest && comparer.skipped === 0;
     if (isCompared && recorded !== null && digest !== null && recorded !== digest) {
       const fields = [{ path: "/end/digest", base: recorded, candidate: digest }];
       comparer.differInState(this.#last.n, this.#last.op, fields);

@@ -3,6 +3,7 @@ import type { UnifiedTraceError } from "../base/errors.js";
 import type { Answer, DigestDepth } from "../base/operations.js";
 import type { Alignment } from "./align/alignment.js";
 import type { AdapterFailure } from "../adapter/adapter.js";
+import type { CompareMode } from "./equality/modes.js";
 
 /** How far a tool is; given to a callback now and then. @public */
 export interface Progress {
@@ -14,7 +15,7 @@ export interface Progress {
 export type OnProgress = (progress: Progress) => void;
 
 /** Verdict of a comparison, of one run or of all. @public */
-export type CompareVerdict = "equal" | "divergent" | "incomplete" | "invalid";
+export type CompareVerdict = "equal" | "agree" | "divergent" | "flaky" | "incomplete" | "invalid";
 
 /** What kind of difference was met first. @public */
 export type DivergenceKind =
@@ -93,6 +94,58 @@ export interface Divergence {
   readonly before: readonly AnsweredOperation[]; // the last operations that agreed, oldest first
 }
 
+/** The last operation before a divergence that named an id in which the two answers differ. @public */
+export interface Origin {
+  readonly side: "base" | "candidate"; // whose answer has the id
+  readonly space: string; // a band, `virtual`, `slots`, …
+  readonly id: number;
+  readonly n: number;
+  readonly op: string;
+  readonly use: "given" | "returned" | "moved here" | "moved away"; // what that operation did with it
+}
+
+/** What a second look at a divergent run found. @public */
+export interface Examination {
+  readonly upTo: number; // the last operation that was looked at
+  readonly isWhole: boolean; // false: operations behind it were not
+  readonly holds: readonly CompareMode[]; // weaker modes that hold up to there
+  readonly differing: number; // operations whose answers differ, the first among them
+  readonly recovers: number | null; // from here on everything looked at agrees again; null: it does not
+  readonly origins: readonly Origin[];
+  readonly states: StateComparison | null; // null where one of the sides has none
+  readonly unstable: Unstable | null; // the candidate did not do the same again
+}
+
+/** The full states of both sides right after the operation at which they part. @public */
+export interface StateComparison {
+  readonly base: string; // where the base's state is from: `trace`, or an implementation that answers as the trace does
+  readonly fields: readonly FieldDifference[];
+}
+
+/** Where an implementation disagrees with itself. @public */
+export interface Unstable {
+  readonly n: number;
+  readonly op: string;
+  readonly fields: readonly FieldDifference[]; // first and second answer; empty: only digests differ
+}
+
+/** A divergence that is known and accepted. @public */
+export interface AcceptedDivergence {
+  readonly kind: string;
+  readonly op: string;
+  readonly component: string | null;
+  readonly reason: string;
+}
+
+/** Who answers what at the earliest operation of a run at which any two sides differ. @public */
+export interface Vote {
+  readonly run: string;
+  readonly n: number;
+  readonly op: string;
+  readonly groups: readonly (readonly string[])[]; // sides with one answer; `base` is the trace
+  readonly majority: readonly string[] | null; // the one largest group, null: there is none
+}
+
 /** One run of a comparison. @public */
 export interface RunComparison {
   readonly run: string;
@@ -102,6 +155,9 @@ export interface RunComparison {
   readonly skipped: number; // dropped on request because the candidate does not answer them
   readonly agreedRefusals: number;
   readonly divergence: Divergence | null;
+  readonly examination: Examination | null; // null: nothing to examine, or it could not be read again
+  readonly unstable: Unstable | null; // where the candidate disagrees with itself
+  readonly accepted: string | null; // why the divergence is accepted
   readonly reproduce: string | null; // one command
   readonly note: string | null; // why it is incomplete or invalid
   /** Two recorded runs past their first difference; null where they have none, or where operations are not aligned. */
@@ -111,7 +167,7 @@ export interface RunComparison {
 /** @public */
 export interface CompareResult {
   readonly verdict: CompareVerdict;
-  readonly mode: "exact";
+  readonly mode: CompareMode;
   readonly base: SideInfo | null; // null when the trace could not be read at all
   readonly candidate: SideInfo | null;
   readonly differences: readonly SideDifference[];
@@ -119,7 +175,8 @@ export interface CompareResult {
   readonly first: { readonly run: string; readonly n: number } | null; // smallest n over all runs
   readonly operations: number; // really compared
   readonly skipped: number;
-  readonly hidden: number; // differences that a mask hid
+  readonly hidden: number; // differing fields that masks hid
+  readonly gone: readonly AcceptedDivergence[]; // accepted, and not met any more
   readonly unread: boolean; // stopped before the end of the input on request
   readonly error: UnifiedTraceError | null; // what ended the comparison early
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from "../base/canonical-json.js";
 import type { DigestDepth, RunConfig } from "../base/operations.js";
 import type { HeaderLine, RunLine } from "../trace/lines.js";
 import { givesDepth } from "./candidate.js";
-import type { ComparedParts } from "./compare-run.js";
+import type { ComparedParts } from "./answered-line.js";
 import { stateDifferences } from "./state-differences.js";
 import type { SideDifference, SideInfo } from "./outcome.js";
 

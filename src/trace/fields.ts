@@ -23,6 +23,12 @@ export type KeyKind = "band" | "pages" | "request" | "component" | "purpose" | "
 /** How lists are compared. @public */
 export type ListMode = "list" | "set";
 
+/**
+ * Which ids a field holds. `key`: those of the band, `virtual` or `slots` that the nearest key of a map names, else the
+ * field's own name; `unnamed`: ids that mean nothing outside their own answer. @public
+ */
+export type IdSpace = "key" | "host" | "slots" | "rows" | "address" | "unnamed";
+
 /** A text with a rule of its own; `band` and `limit` name a band of the run, `limit` also `bytes`. @public */
 export type TextRule = "any" | "word" | "hex64" | "band" | "limit" | "holder" | "signal";
 
@@ -33,6 +39,7 @@ export type SpecShape =
       readonly min: number;
       readonly max: number;
       readonly unit: string;
+      readonly space?: IdSpace; // an id; absent: a quantity
     }
   | { readonly type: "number"; readonly unit: string } // any finite number; only in configurations
   | { readonly type: "boolean" }
@@ -40,7 +47,7 @@ export type SpecShape =
   | { readonly type: "name"; readonly kind: NameKind; readonly role: NameRole }
   | { readonly type: "word"; readonly words: readonly string[] }
   | { readonly type: "null" }
-  | { readonly type: "extents"; readonly zero: "unbound" | "id" }
+  | { readonly type: "extents"; readonly zero: "unbound" | "id"; readonly space: IdSpace }
   | { readonly type: "list"; readonly of: AnySpec; readonly mode: ListMode }
   | { readonly type: "tuple"; readonly of: readonly AnySpec[] }
   | { readonly type: "tagged"; readonly variants: Readonly<Record<string, readonly AnySpec[]>> }
@@ -56,7 +63,10 @@ export type SpecShape =
   | { readonly type: "anything" };
 
 /** A spec whose values have the type `T`. @public */
-export type Spec<T> = SpecShape & { readonly valueType?: T };
+export type Spec<T> = SpecShape & {
+  readonly valueType?: T;
+  readonly isPlacement?: true; // follows from where pages lie, not from how many there are
+};
 /** @public */
 export type AnySpec = Spec<unknown>;
 /** A field that may be absent. @public */
@@ -100,6 +110,16 @@ export const BYTES: Spec<number> = integer("bytes");
 export const COUNT: Spec<number> = integer("");
 /** @public */
 export const POSITIVE: Spec<number> = integer("", 1);
+/** One id of a space. @public */
+export function id(space: IdSpace, unit = ""): Spec<number> {
+  return { type: "integer", unit, min: 0, max: INTEGER_MAX, space };
+}
+
+/** The same field, marked as one that follows from where pages lie. @public */
+export function placement<T>(spec: Spec<T>): Spec<T> {
+  return { ...spec, isPlacement: true };
+}
+
 /** A ratio or another finite number that need not be whole. @public */
 export const RATIO: Spec<number> = { type: "number", unit: "" };
 /** @public */
@@ -196,9 +216,11 @@ export function fieldSpec(field: AnySpec | OptionalField<unknown>): {
 }
 
 /** Ids in order; `[0, k]` is k unbound pages. @public */
-export const EXTENTS: Spec<Extents> = { type: "extents", zero: "unbound" };
+export const EXTENTS: Spec<Extents> = { type: "extents", zero: "unbound", space: "key" };
 /** Ids in order of a space that has an id 0 (host pages). @public */
-export const HOST_EXTENTS: Spec<Extents> = { type: "extents", zero: "id" };
+export const HOST_EXTENTS: Spec<Extents> = { type: "extents", zero: "id", space: "host" };
+/** Rows in order. @public */
+export const ROW_EXTENTS: Spec<Extents> = { type: "extents", zero: "unbound", space: "rows" };
 
 // Deep copies of two types without intersections and aliases, so that equal shapes are identical types.
 type Flat<T> = T extends string | number | boolean | null | undefined

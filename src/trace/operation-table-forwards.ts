@@ -2,7 +2,7 @@
 import type { OperationGroup } from "./operation-spec.js";
 import {
   COUNT,
-  EXTENTS,
+  ROW_EXTENTS,
   PAGES,
   TOKENS,
   list,
@@ -10,6 +10,7 @@ import {
   name,
   object,
   optional,
+  placement,
   text,
   word,
 } from "./fields.js";
@@ -46,7 +47,7 @@ export const FORWARD_OPERATIONS: OperationGroup<
       batch: list(FORWARD_ENTRY),
       mode: word("extend", "decode", "verify", "prebuilt"),
     }),
-    ok: object({ resets: EXTENTS, ended: optional(ENDED) }),
+    ok: object({ resets: ROW_EXTENTS, ended: optional(ENDED) }),
     refusals: ["deadline"],
     effects: ["hostwait", "wait", "reset", "forward"],
   }),
@@ -75,7 +76,7 @@ export const FORWARD_OPERATIONS: OperationGroup<
   "chain.flush": operation("chain.flush", {
     doc: "Moves pages into holes and absorbs boundary holes, blocking on nothing.",
     args: EMPTY,
-    ok: map("band", object({ moves: MOVE_PAIRS, absorbed: PAGES })),
+    ok: map("band", object({ moves: MOVE_PAIRS, absorbed: placement(PAGES) })),
     effects: ["wait", "move"],
   }),
   "chain.relieve": take("chain.relieve", {
@@ -83,7 +84,7 @@ export const FORWARD_OPERATIONS: OperationGroup<
     args: object({ demand: DEMAND }),
     ok: object({
       spans: map("band", SPAN),
-      moves: map("band", PAGES),
+      moves: placement(map("band", PAGES)),
       step: STEP,
       ended: optional(ENDED),
     }),

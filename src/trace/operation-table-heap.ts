@@ -1,11 +1,22 @@
 // Domain `heap`: allocators that return addresses.
 import type { OperationGroup } from "./operation-spec.js";
-import { BYTES, COUNT, POSITIVE, either, list, name, object, optional, text } from "./fields.js";
+import {
+  BYTES,
+  COUNT,
+  POSITIVE,
+  either,
+  id,
+  list,
+  name,
+  object,
+  optional,
+  text,
+} from "./fields.js";
 import { operation } from "./operation-spec.js";
 import { EMPTY } from "./vocabulary.js";
 
 const POOL = text("any");
-const ADDRESS = object({ address_offset: optional(BYTES) });
+const ADDRESS = object({ address_offset: optional(id("address", "bytes")) });
 
 /** @internal */
 export const HEAP_OPERATIONS: OperationGroup<

@@ -1,12 +1,23 @@
 // Operations on network transfers.
 import type { OperationGroup } from "./operation-spec.js";
-import { BOOLEAN, COUNT, TOKENS, integer, list, name, object, optional, word } from "./fields.js";
+import {
+  BOOLEAN,
+  COUNT,
+  TOKENS,
+  integer,
+  list,
+  name,
+  object,
+  optional,
+  placement,
+  word,
+} from "./fields.js";
 import { operation, take } from "./operation-spec.js";
 import { EMPTY, ENDED, PAGE_LISTS, REQ, STEP, RANGE_FIELDS } from "./vocabulary.js";
 
 const TRANSFER = name("transfer");
 const WRITERS = optional(list(name("writer", "opens")));
-const EPOCH_FIELDS = { pages: PAGE_LISTS, epoch: COUNT } as const;
+const EPOCH_FIELDS = { pages: PAGE_LISTS, epoch: placement(COUNT) } as const;
 
 /** @internal */
 export const NET_OPERATIONS: OperationGroup<
@@ -41,7 +52,7 @@ export const NET_OPERATIONS: OperationGroup<
   "net.publish": operation("net.publish", {
     doc: "Tells the other machine the places of a held transfer, read again if need be.",
     args: object({ transfer: TRANSFER, deferred: optional(BOOLEAN) }),
-    ok: object({ ...EPOCH_FIELDS, reread: BOOLEAN }),
+    ok: object({ ...EPOCH_FIELDS, reread: placement(BOOLEAN) }),
     effects: ["hostread", "wait", "net"],
   }),
   "net.stall": operation("net.stall", {

@@ -13,6 +13,7 @@ import {
   nullable,
   object,
   optional,
+  placement,
   text,
   word,
 } from "./fields.js";
@@ -55,7 +56,7 @@ export const QUESTION_OPERATIONS: OperationGroup<
     ok: object({
       step: word("no_move", "flush_ends", "relayout", "none"),
       spans: optional(map("band", SPAN)),
-      moves: optional(map("band", PAGES)),
+      moves: optional(placement(map("band", PAGES))),
     }),
   }),
   "ask.fits": question("ask.fits", {

@@ -11,6 +11,7 @@ import {
   TOKENS,
   banded,
   either,
+  id,
   integer,
   list,
   map,
@@ -98,7 +99,7 @@ export const REQUEST_OPERATIONS: OperationGroup<
   "row.alloc": operation("row.alloc", {
     doc: "Opens requests, each with the oldest free row.",
     args: object({ reqs: list(name("request", "opens")) }),
-    ok: object({ rows: map("request", COUNT) }),
+    ok: object({ rows: map("request", id("rows")) }),
     refusals: ["refused_rows"],
   }),
   "row.free": operation("row.free", {
@@ -127,8 +128,8 @@ export const REQUEST_OPERATIONS: OperationGroup<
     doc: "Gives the tracked slot to the tree node that ends at `len` and takes another.",
     args: object({ req: REQ, len: TOKENS }),
     ok: object({
-      slot: nullable(COUNT),
-      replacement: nullable(COUNT),
+      slot: nullable(id("slots")),
+      replacement: nullable(id("slots")),
       step: optional(STEP),
       ended: optional(ENDED),
     }),
@@ -203,7 +204,7 @@ export const REQUEST_OPERATIONS: OperationGroup<
     doc: "Brings a retracted request back from its host copy.",
     args: object({ req: name("request", "opens"), copy: name("copy") }),
     ok: object({
-      rows: map("request", COUNT),
+      rows: map("request", id("rows")),
       pages: PAGE_LISTS,
       step: STEP,
       ended: optional(ENDED),

@@ -1,16 +1,16 @@
 // Operations on the whole: pipeline stages, contents, the idle check.
 import type { OperationGroup } from "./operation-spec.js";
 import { STAGE_CONFIG } from "./config-spec.js";
-import { BOOLEAN, COUNT, PAGES, list, object, optional, setOf, text } from "./fields.js";
+import { BOOLEAN, COUNT, id, list, object, optional, setOf, text } from "./fields.js";
 import { operation } from "./operation-spec.js";
 import { EMPTY, PAGE_LISTS } from "./vocabulary.js";
 
 const VIOLATION = object({
   check: text("word"),
   band: optional(text("band")),
-  page: optional(PAGES),
-  slot: optional(COUNT),
-  row: optional(COUNT),
+  page: optional(id("unnamed", "pages")),
+  slot: optional(id("unnamed")),
+  row: optional(id("unnamed")),
   taken_by: optional(COUNT),
   detail: optional(text()),
 });

@@ -53,6 +53,14 @@ const COMPONENT = object({
   base: nullable(text()),
   candidate: nullable(text()),
 });
+const ORIGIN = object({
+  side: word("base", "candidate"),
+  space: text(),
+  id: COUNT,
+  n: COUNT,
+  op: text(),
+  use: word("given", "returned", "moved here", "moved away"),
+});
 const DIVERGENCE = openObject(
   {
     n: COUNT,
@@ -80,7 +88,11 @@ const DIVERGENCE = openObject(
     failure: nullable(FAILURE),
     cause: nullable(POINT),
     recovers: nullable(either(BOOLEAN, COUNT)), // null: not determined
-    holds: nullable(list(text())), // null: not determined
+    holds: nullable(list(word("renamed", "placement-free", "decisions", "quiescent"))), // null: not determined
+    looked_up_to: optional(nullable(COUNT)),
+    differing: optional(nullable(COUNT)),
+    origins: optional(list(ORIGIN)),
+    states: optional(nullable(object({ base: text(), fields: list(FIELD) }))),
     before: list(ANSWERED), // the last operations that agreed, oldest first
   },
   ANYTHING,
@@ -124,9 +136,20 @@ const RUN = openObject(
     alignment: nullable(ALIGNMENT), // null: equal, or not two recorded runs
     reproduce: optional(nullable(text())),
     note: nullable(text()), // why it is incomplete or invalid
+    candidate: optional(nullable(text())), // of several
+    unstable: optional(nullable(object({ n: COUNT, op: text(), fields: list(FIELD) }))),
+    accepted: optional(nullable(text())),
   },
   ANYTHING,
 );
+const VOTE = object({
+  run: text(),
+  n: COUNT,
+  op: text(),
+  groups: list(list(text())),
+  majority: nullable(list(text())),
+});
+const ACCEPTED = object({ kind: text(), op: text(), component: nullable(text()), reason: text() });
 
 /** `compare --json`. @public */
 export const COMPARE_REPORT: AnySpec = openObject(
@@ -144,7 +167,9 @@ export const COMPARE_REPORT: AnySpec = openObject(
     operations: COUNT,
     skipped: COUNT,
     unread: BOOLEAN, // stopped before the end of the input on request
-    hidden: either(COUNT, map("any", ANYTHING), list(ANYTHING)),
+    hidden: COUNT, // differing fields that masks hid
+    gone: optional(list(ACCEPTED)), // accepted divergences that were not met
+    votes: optional(list(VOTE)), // of several candidates
     error: nullable(ERROR_BODY), // what ended it early
   },
   ANYTHING,

@@ -4,7 +4,7 @@ import { INVALID_RULES } from "../base/operations.js";
 import { BISECT_REPORT } from "./report-specs-bisect.js";
 import { DIRECT_CONFIG, MODEL_CONFIG, STAGE_CONFIG, SUB_POOL } from "./config-spec.js";
 import type { AnySpec } from "./fields.js";
-import { EXTENTS, HOST_EXTENTS, either } from "./fields.js";
+import { EXTENTS, HOST_EXTENTS, ROW_EXTENTS, either } from "./fields.js";
 import type { JsonSchema, SchemaDialect } from "./json-schema.js";
 import { jsonSchema, keywords } from "./json-schema.js";
 import {
@@ -53,6 +53,7 @@ const OPERATIONS: readonly OperationSpec[] = Object.values(OPERATION_TABLE);
 
 const SHARED: Readonly<Record<string, AnySpec>> = {
   extents: EXTENTS,
+  row_extents: ROW_EXTENTS,
   host_extents: HOST_EXTENTS,
   page_lists: PAGE_LISTS,
   host_lists: HOST_LISTS,

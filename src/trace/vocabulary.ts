@@ -23,6 +23,7 @@ import {
   name,
   object,
   optional,
+  placement,
   text,
   tuple,
   word,
@@ -57,7 +58,9 @@ export const SPAN: Spec<Extent> = tuple(
   integer("pages", 0, EXTENT_MAX),
 );
 /** Source and destination pages. @public */
-export const MOVE_PAIRS: Spec<readonly (readonly [number, number])[]> = list(tuple(PAGES, PAGES));
+export const MOVE_PAIRS: Spec<readonly (readonly [number, number])[]> = placement(
+  list(tuple(PAGES, PAGES)),
+);
 
 /** What transfers had held back that an operation ended. @public */
 export const ENDED: Spec<EndedTransfers> = object({

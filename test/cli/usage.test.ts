@@ -104,7 +104,11 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
     [["compare"], /--trace/],
     [["compare", "one.jsonl"], /one\.jsonl/],
     [["compare", "--trace", "a", "b"], /not both/],
-    [["compare", "--trace", "a", "--mode", "renamed"], /renamed/],
+    [["compare", "--trace", "a", "--mode", "placement"], /placement.*placement-free/],
+    [
+      ["compare", "--trace", "a", "--candidate", "self", "--candidates", "self,reference"],
+      /exclude each other/,
+    ],
     [["compare", "--trace", "a", "--mode", "excat"], /excat.*exact/],
     [["replay"], /--trace/],
     [["run"], /nothing to run/],

@@ -52,6 +52,7 @@ const run: RunComparison = {
     reproduce: "unified-trace compare …",
     note: null,
   },
+  ...{ examination: null, unstable: null, accepted: null },
 };
 const result: CompareResult = {
   ...{
@@ -62,6 +63,7 @@ const result: CompareResult = {
     runs: [run],
     skipped: 0,
     hidden: 0,
+    gone: [],
   },
   candidate: { ...side, spec: "self", revision: "ffff0000ffff", dirty: true, formatVersion: null },
   ...{ first: { run: run.run, n: 41 }, operations: 42, unread: false, error: null },
@@ -125,7 +127,7 @@ test("many runs are not listed one by one when they are equal", () => {
 });
 
 test("the JSON form has the documented keys; an absent side is null and named", () => {
-  const document = JSON.parse(JSON.stringify(compareJson(result, "sha256 abc")));
+  const document = JSON.parse(JSON.stringify(compareJson([result], "sha256 abc")));
   expect(Object.keys(document)).toEqual(
     expect.arrayContaining([
       "command",
@@ -155,7 +157,7 @@ test("the JSON form has the documented keys; an absent side is null and named", 
     fields: [{ path: "/ok/step", base: undefined, candidate: "no_move" }],
   };
   const other = JSON.parse(
-    JSON.stringify(compareJson({ ...result, runs: [{ ...run, divergence: missing }] }, null)),
+    JSON.stringify(compareJson([{ ...result, runs: [{ ...run, divergence: missing }] }], null)),
   );
   expect(other.runs[0].divergence.fields[0]).toEqual({
     ...{ path: "/ok/step", base: null, candidate: "no_move", absent: "base" },

@@ -73,7 +73,7 @@ const cases: readonly [string, string, () => Promise<CompareResult>][] = [
 test.each(cases)("compare: %s", async (_name, verdict, compare) => {
   const result = await compare();
   expect(result.verdict).toBe(verdict);
-  keepsTo("compare-report.schema.json", compareJson(result, "sha256 abc"));
+  keepsTo("compare-report.schema.json", compareJson([result], "sha256 abc"));
 });
 
 const self = async (): Promise<Adapter> => new InProcessAdapter({ device: "none" });

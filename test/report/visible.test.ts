@@ -38,14 +38,34 @@ function compared(divergence: Partial<Divergence>): CompareResult {
     runs: [
       {
         ...{ run: EVIL, verdict: "divergent", agreed: 1, operations: 2, skipped: 0 },
+        examination: {
+          ...{ upTo: 1, isWhole: true, holds: [], differing: 1, recovers: null, unstable: null },
+          origins: [{ side: "base", space: EVIL, id: 1, n: 0, op: EVIL, use: "given" }],
+          states: { base: EVIL, fields: [{ path: `/state/${EVIL}`, base: EVIL, candidate: 1 }] },
+        },
+        ...{ unstable: null, accepted: EVIL },
         ...{ agreedRefusals: 0, alignment: null, divergence: found, reproduce: EVIL, note: null },
       },
       {
         ...{ run: EVIL, verdict: "invalid", agreed: 1, operations: 2, skipped: 0 },
+        ...{ examination: null, unstable: null, accepted: null },
         ...{ agreedRefusals: 0, alignment: null, divergence: null, reproduce: null, note: EVIL },
       },
+      {
+        ...{ run: EVIL, verdict: "flaky", agreed: 1, operations: 2, skipped: 0 },
+        ...{ agreedRefusals: 0, alignment: null, divergence: null, reproduce: null, note: null },
+        ...{ examination: null, accepted: null },
+        unstable: { n: 1, op: EVIL, fields: [{ path: `/ok/${EVIL}`, base: 1, candidate: 2 }] },
+      },
     ],
-    ...{ first: { run: EVIL, n: 1 }, operations: 2, skipped: 0, hidden: 0, unread: false },
+    ...{
+      first: { run: EVIL, n: 1 },
+      operations: 2,
+      skipped: 0,
+      hidden: 0,
+      unread: false,
+      gone: [],
+    },
     error: new UsageError(EVIL),
   };
 }

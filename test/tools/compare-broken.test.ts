@@ -27,7 +27,7 @@ function claimsNoState(result: CompareResult): void {
   const found = result.runs[0]?.divergence;
   expect(found).toMatchObject({ agreeing: [], components: [], cause: null });
   expect(text(result)).not.toContain("state after it");
-  expect(JSON.parse(JSON.stringify(compareJson(result, null)))).toMatchObject({
+  expect(JSON.parse(JSON.stringify(compareJson([result], null)))).toMatchObject({
     runs: [{ divergence: { agreeing_components: [], component: null } }],
   });
 }

@@ -61,7 +61,7 @@ describeUnless(missing, "one program on two builds", () => {
 
   test("two more allocators and their 12 operations, and nothing else", async () => {
     const result = await compare(host, numa);
-    const { runs } = compareJson(result, null) as { runs: [{ alignment: { blocks: object[] } }] };
+    const { runs } = compareJson([result], null) as { runs: [{ alignment: { blocks: object[] } }] };
     expect(runs[0].alignment.blocks).toMatchObject([
       {
         kind: "inserted",

@@ -2,16 +2,22 @@
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
-import { compareText } from "../../report/compare-text.js";
+import { comparisonsText } from "../../report/compare-text.js";
 import { compareJson } from "../../report/json.js";
 import { revisionName, visible } from "../../report/words.js";
+import { readBaseline, signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareFiles } from "../../tools/compare-files.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices } from "../../tools/compare-trace.js";
+import type { StartAdapter } from "../../tools/candidate.js";
+import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
+import { type Mask, MaskSet, readMasks } from "../../tools/masks.js";
 import type { CompareResult, CompareVerdict, SideInfo } from "../../tools/outcome.js";
+import { writeWhole } from "../../workload/case-files.js";
+import { readJsonFile } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { shellWord, unknownWord, wholeNumber } from "../flags.js";
+import { shellWord, unknownWord, wholeNumber, wordList } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
@@ -24,16 +30,25 @@ interface CompareFlags extends ImplementationFlags, ReadingFlags {
   readonly trace?: string;
   readonly candidate?: string;
   readonly run?: string;
+  readonly candidates?: readonly string[];
+  readonly double?: boolean;
+  readonly mask?: string;
+  readonly baseline?: string;
+  readonly writeBaseline?: string;
+  readonly mode: CompareMode;
+  readonly base?: string;
   readonly first?: boolean;
   readonly keepGoing?: boolean;
   readonly last: number;
   readonly skipUnsupported?: boolean;
 }
 
-const LATER_MODES = ["renamed", "placement-free", "decisions", "quiescent"];
+const PAST = { whole: Infinity, first: 1000, usual: 10_000 };
 const VERDICT_EXITS: Readonly<Record<CompareVerdict, number>> = {
   equal: EXIT.ok,
+  agree: EXIT.ok,
   divergent: EXIT.finding,
+  flaky: EXIT.finding,
   incomplete: EXIT.incomplete,
   invalid: EXIT.badFile,
 };
@@ -68,13 +83,20 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
     )
     .option("--trace <file>", "the base trace (.jsonl, .jsonl.gz, or - for standard input)")
     .option("--candidate <implementation>", `${IMPLEMENTATION_FORMS} (default: self)`)
-    .option("--mode <mode>", "what must agree: exact", modeWord, "exact")
+    .option(
+      "--candidates <list>",
+      "several candidates, separated by commas",
+      wordList("--candidates"),
+    )
+    .option("--double", "run the candidate twice: one that disagrees with itself is flaky")
+    .option("--mask <file>", "fields that are not compared, each with reason and last day")
+    .option("--baseline <file>", "divergences that are known and accepted")
+    .option("--write-baseline <file>", "write the divergences found as such a file")
+    .option("--mode <mode>", `what must agree: ${COMPARE_MODES.join(", ")}`, modeWord, "exact")
+    .option("--base <implementation>", "what made the trace, for full states (default: self)")
     .option("--run <id>", "compare only this run")
     .option("--first", "stop at the first divergent run")
-    .option(
-      "--keep-going",
-      "two traces: align all operations past a difference, not the first 10,000",
-    )
+    .option("--keep-going", "look at every operation behind a divergence, not at 10,000")
     .option("--last <n>", "operations shown before a divergence", wholeNumber("--last", 1, 1000), 5)
     .option(
       "--skip-unsupported",
@@ -94,11 +116,9 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
     );
 }
 
-function modeWord(text: string): string {
-  if (LATER_MODES.includes(text)) {
-    throw new UsageError(`--mode ${text} is not available in this version; available: exact`);
-  }
-  return text === "exact" ? text : unknownWord(`--mode ${text}`, text, ["exact"]);
+function modeWord(text: string): CompareMode {
+  const mode = COMPARE_MODES.find((known) => known === text);
+  return mode ?? unknownWord(`--mode ${text}`, text, COMPARE_MODES);
 }
 
 async function compare(
@@ -106,32 +126,73 @@ async function compare(
   flags: CompareFlags,
   session: Session,
 ): Promise<number> {
-  const { base, candidate } = sidesOf(files, flags);
+  const { base, candidates } = sidesOf(files, flags);
+  const accepted = flags.baseline === undefined ? null : readBaseline(readJsonFile(flags.baseline));
+  const masks = masksOf(flags);
+  const results: CompareResult[] = [];
+  for (const candidate of candidates) {
+    const result = await compareOne(base, candidate, flags, session, masks.active);
+    results.push(accepted === null ? result : withBaseline(result, accepted));
+  }
+  if (flags.writeBaseline !== undefined) writeBaseline(flags.writeBaseline, results);
+  return print(results, { trace: base, expired: masks.expired }, session);
+}
+
+/** Masks whose last day is not over, and the others. */
+function masksOf({ mask }: CompareFlags): { active: readonly Mask[]; expired: readonly Mask[] } {
+  const masks = mask === undefined ? [] : readMasks(readJsonFile(mask));
+  const today = new Date().toISOString().slice(0, 10);
+  return {
+    active: masks.filter(({ expires }) => expires >= today),
+    expired: masks.filter(({ expires }) => expires < today),
+  };
+}
+
+async function compareOne(
+  base: string,
+  candidate: CandidateSide,
+  flags: CompareFlags,
+  session: Session,
+  masks: readonly Mask[],
+): Promise<CompareResult> {
   const choices: CompareChoices = {
     signal: session.signal,
     onProgress: progressOf(session, "compared"),
     reader: readerOptions(flags, session),
     keep: flags.last,
+    mode: flags.mode,
+    ...(masks.length === 0 ? {} : { masks: new MaskSet(masks) }),
+    past: flags.keepGoing === true ? PAST.whole : flags.first === true ? PAST.first : PAST.usual,
     ...(flags.run === undefined ? {} : { run: flags.run }),
     ...(flags.first === true ? { first: true } : {}),
     reproduce: (run, n) => reproduceLine(base, candidate, flags, run, n),
   };
-  const result =
-    candidate.kind === "file"
-      ? await compareFiles({
-          ...choices,
-          base,
-          candidate: candidate.name,
-          keepGoing: flags.keepGoing === true,
-        })
-      : await compareTrace({
-          ...choices,
-          trace: base,
-          candidate: candidate.name,
-          start: starterOf(candidate.name, flags, session),
-          skipUnsupported: flags.skipUnsupported === true,
-        });
-  return print(result, base, session);
+  return candidate.kind === "file"
+    ? compareFiles({
+        ...choices,
+        base,
+        candidate: candidate.name,
+        keepGoing: flags.keepGoing === true,
+      })
+    : compareTrace({
+        ...choices,
+        trace: base,
+        candidate: candidate.name,
+        start: starterOf(candidate.name, flags, session),
+        skipUnsupported: flags.skipUnsupported === true,
+        isDoubled: flags.double === true,
+        ...standInOf(candidate.name, flags, session),
+      });
+}
+
+// The allocator of this checkout answers as a trace of its own does, unless it is what is compared.
+function standInOf(
+  candidate: string,
+  flags: CompareFlags,
+  session: Session,
+): { readonly base?: { readonly spec: string; readonly start: StartAdapter } } {
+  const spec = flags.base ?? (candidate.startsWith("self") ? null : "self");
+  return spec === null ? {} : { base: { spec, start: starterOf(spec, flags, session) } };
 }
 
 interface CandidateSide {
@@ -142,41 +203,73 @@ interface CandidateSide {
 function sidesOf(
   files: readonly (string | undefined)[],
   flags: CompareFlags,
-): { base: string; candidate: CandidateSide } {
+): { base: string; candidates: readonly CandidateSide[] } {
   const [first, second] = files;
-  const { trace, candidate } = flags;
+  const { trace, candidate, candidates } = flags;
+  if (candidate !== undefined && candidates !== undefined) {
+    throw new UsageError("--candidate and --candidates exclude each other");
+  }
   if (trace !== undefined) {
     if (first !== undefined) {
       throw new UsageError(`${first}: compare takes --trace FILE or two files, not both`);
     }
-    return { base: trace, candidate: { kind: "implementation", name: candidate ?? "self" } };
+    const named = candidates ?? [candidate ?? "self"];
+    if (trace === "-" && named.length > 1) {
+      throw new UsageError("--candidates needs a trace that can be read again, not standard input");
+    }
+    return { base: trace, candidates: named.map((name) => ({ kind: "implementation", name })) };
   }
   if (first === undefined || second === undefined) {
     const given = first === undefined ? "nothing to compare" : `${first} alone`;
     throw new UsageError(`${given}: compare takes --trace FILE, or two trace files`);
   }
-  if (candidate !== undefined) {
+  if (candidate !== undefined || candidates !== undefined) {
     throw new UsageError("--candidate goes with --trace, not with two files");
   }
   if (first === "-" && second === "-") {
     throw new UsageError("only one of two traces can come from standard input");
   }
-  return { base: first, candidate: { kind: "file", name: second } };
+  return { base: first, candidates: [{ kind: "file", name: second }] };
 }
 
-function print(compared: CompareResult, trace: string, session: Session): number {
+function writeBaseline(path: string, results: readonly CompareResult[]): void {
+  const found = new Map<string, object>();
+  for (const { divergence } of results.flatMap(({ runs }) => runs)) {
+    if (divergence === null) continue;
+    const signature = signatureOf(divergence);
+    found.set(JSON.stringify(signature), { ...signature, reason: "found when this was written" });
+  }
+  writeWhole(path, `${JSON.stringify({ accepted: [...found.values()] }, null, 2)}\n`);
+}
+
+function print(
+  compared: readonly CompareResult[],
+  { trace, expired }: { readonly trace: string; readonly expired: readonly Mask[] },
+  session: Session,
+): number {
   const hash = traceHash(fileOfSpec(trace));
-  const result = withProvenance(compared, hash);
+  const results = compared.map((result) => withProvenance(result, hash));
+  for (const { path, expires, reason } of expired) {
+    session.note(
+      `unified-trace: mask ${path} ended on ${expires} and hides nothing (${visible(reason)})`,
+    );
+  }
   if (session.isJson) {
-    session.printJson(compareJson(result, hash));
+    session.printJson(compareJson(results, hash));
   } else {
     const { palette, isVerbose } = session;
-    session.print(compareText(result, { palette, verbose: isVerbose, trace: hash }));
-    if (result.error !== null) session.note(`unified-trace: ${visible(result.error.describe())}`);
+    const options = { palette, verbose: isVerbose, trace: hash };
+    session.print(comparisonsText(results, options));
+    for (const { error } of results) {
+      if (error !== null) session.note(`unified-trace: ${visible(error.describe())}`);
+    }
   }
-  const exits = [VERDICT_EXITS[result.verdict]];
-  if (result.error !== null) exits.push(result.error.exitCode);
-  return worstExit(exits);
+  return worstExit(
+    results.flatMap(({ verdict, error }) => [
+      VERDICT_EXITS[verdict],
+      ...(error === null ? [] : [error.exitCode]),
+    ]),
+  );
 }
 
 /** What a reproduction depends on, behind each command: the trace and the two revisions. */

@@ -7,7 +7,7 @@ import type { State } from "../../base/state.js";
 import { Candidate, givesDepth } from "../candidate.js";
 import type { StartAdapter } from "../candidate.js";
 import { RunComparer } from "../compare-run.js";
-import type { ComparedParts } from "../compare-run.js";
+import type { ComparedParts } from "../answered-line.js";
 import type { Finding } from "../findings.js";
 import type { Divergence } from "../outcome.js";
 import type { Judgement, ShrinkCase } from "./case.js";
