@@ -1,24 +1,15 @@
 // The table of planted defects in docs/.
 import type { Defect } from "./defect.js";
 import type { Found } from "./search.js";
+import type { Shrunk } from "./shrunk.js";
 
 /** What is known of one defect. */
 export interface Entry extends Found {
   readonly name: string;
-  readonly ops: number | null; // of the shrunk case; null: not found by the stress harness, or not shrunk yet
+  readonly shrunk: Shrunk | null; // null: not found by the stress harness, or not shrunk yet
+  /** Digest of the sources it was found with. */
+  readonly of?: string;
 }
-
-/** Defects that nothing finds, with the reason. */
-export const HOLES: Readonly<Record<string, string>> = {
-  "credit-of-short-bands-only":
-    "no check tries the refusal of an eviction for a demand: whether all that may go would do is not computed anew",
-  "layout-in-stage-digest":
-    "no run compares the digest of one stage with that of a peer of another layout",
-  "vacated-page-reused-early":
-    "in 350 runs no page that two readers share is taken between the end of the one and of the other: the workload hardly gets there",
-  "stage-by-real-frontiers":
-    "with stages no check computes anew whether packed counts hold a demand on every stage",
-};
 
 /** The page. */
 export function tableOf(defects: readonly Defect[], entries: readonly Entry[]): string {
@@ -28,7 +19,7 @@ export function tableOf(defects: readonly Defect[], entries: readonly Entry[]): 
   const audited = entries.filter(({ observers }) => observers.audit !== undefined).length;
   return [
     ...HEAD,
-    `${defects.length} defects; the stress harness finds ${found}, the auditor ${audited}.`,
+    `${defects.length} defects; the stress harness finds ${found}, the auditor ${audited}. ${sizesOf(entries)}`,
     "",
     ...COLUMNS,
     ...rows,
@@ -59,9 +50,28 @@ function rowOf({ name, row, where, about }: Defect, entry: Entry | undefined): s
     sight(audit),
     sight(device),
     sight(idle),
-    entry?.ops === null || entry === undefined ? "" : String(entry.ops),
+    sizeOf(entry?.shrunk ?? null),
   ];
   return `| ${cells.join(" | ")} |`;
+}
+
+function sizeOf(shrunk: Shrunk | null): string {
+  if (shrunk === null) return "not yet";
+  return shrunk.isMinimal ? String(shrunk.ops) : `${shrunk.ops}, not minimal`;
+}
+
+/** Median and maximum of the cases' sizes. */
+export function sizesOf(entries: readonly Entry[]): string {
+  const sizes = entries.flatMap(({ shrunk }) => (shrunk === null ? [] : [shrunk.ops]));
+  sizes.sort((left, right) => left - right);
+  const cut = entries.filter(({ shrunk }) => shrunk?.isMinimal === false).length;
+  const most = `${sizes.length} are shrunk, to ${medianOf(sizes)} operations in the median and ${sizes.at(-1) ?? 0} at most`;
+  return `Of these ${most}; ${cut === 0 ? "nothing more can go from any of them" : `the time was over for ${cut}`}.`;
+}
+
+/** The middle one of sorted numbers. */
+export function medianOf(sorted: readonly number[]): number {
+  return sorted[sorted.length >> 1] ?? 0;
 }
 
 const HEAD = [
@@ -75,7 +85,8 @@ const HEAD = [
   "on the first layout, run 6 is seed 1 on it. *Found first by* names the stress harness's check and the run; *told as well* what",
   "else its next few finding runs tell. *Audit* is the trace alone, *device* the simulated device, *idle* the checks of",
   "`check.idle`, each by itself over the first 40 runs. Where only a comparison with the second allocator shows a defect, the run",
-  "is one in which the two agree without it. *Shrunk* is the number of operations, `boot` included, of the smallest case.",
+  "is one in which the two agree without it. *Shrunk* is the number of operations, `boot` included, of the smallest case",
+  "(`test/defects/cases/`). `node scripts/planted-defects.mjs` looks for all of them anew.",
   "",
 ];
 const COLUMNS = [

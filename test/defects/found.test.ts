@@ -1,23 +1,23 @@
-// Every planted defect is found: in the run in which it was found first, by the check that found it. The long run looks
-// for each from the first run on, shrinks what it finds, and holds `found.jsonl` and the table in docs/ against that;
-// `npx vitest run --project property --mode full test/defects/found.test.ts -u` writes them anew.
-import { readFileSync } from "node:fs";
+// Every planted defect is found: in the run in which it was found first, by the check that found it. Its shrunk case, run
+// alone in a process of its own, shows the same failure, and no operation can go. `scripts/planted-defects.mjs` looks for
+// each from the first run on and writes what is read here.
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { CHECKS } from "../tools/stress/checks.js";
 import type { Defect } from "./defect.js";
+import { type Entry, medianOf, sizesOf, tableOf } from "./found-table.js";
 import { DEFECTS } from "./index.js";
-import { type Entry, HOLES, tableOf } from "./found-table.js";
-import { observe } from "./observed.js";
-import { observedRun, search, stressWith } from "./search.js";
-import { shrinkFound } from "./shrunk.js";
-
-const FULL = process.env["UT_FULL"] === "1";
-const RUNS = 350; // 70 seeds on five layouts: every profile with every page size, twice
+import { stressWith } from "./search.js";
+import { CASES, type Replay } from "./shrunk.js";
 
 const entries = readFileSync(new URL("found.jsonl", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line !== "")
-  .map((line) => JSON.parse(line) as Entry); // written by the long run
+  .map((line) => JSON.parse(line) as Entry); // written by the script
+const kept = readdirSync(CASES).map((name) => name.replace(/\.json$/, ""));
 
 function entryOf({ name }: Defect): Entry {
   const entry = entries.find((each) => each.name === name);
@@ -25,27 +25,12 @@ function entryOf({ name }: Defect): Entry {
   return entry;
 }
 
-describe.skipIf(FULL)("where it was found first", () => {
+describe("where it was found first", () => {
   test.each(DEFECTS)("$name is found", (defect) => {
-    const { stress, observers } = entryOf(defect);
-    if (stress !== null) {
-      const { findings } = stressWith(defect, stress.runs - 1);
-      expect(findings.map(({ signature }) => signature.check)).toContain(stress.check);
-      return;
-    }
-    const { compare } = observers;
-    if (compare === undefined) {
-      expect(Object.keys(HOLES)).toContain(defect.name); // known, with the reason
-      return;
-    }
-    const options = observedRun(compare.runs - 1);
-    expect(observe(options, new Set(["compare"])).compare).toBeUndefined();
-    const undo = defect.plant();
-    try {
-      expect(observe(options, new Set(["compare"])).compare).toBe(compare.what);
-    } finally {
-      undo();
-    }
+    const { stress } = entryOf(defect);
+    if (stress === null) expect.fail("by nothing");
+    const { findings } = stressWith(defect, stress.runs - 1);
+    expect(findings.map(({ signature }) => signature.check)).toContain(stress.check);
   });
 
   test("every check finds at least two", () => {
@@ -58,33 +43,41 @@ describe.skipIf(FULL)("where it was found first", () => {
   test("the auditor finds at least 25 from their traces alone", () => {
     expect(entries.filter(({ observers }) => observers.audit).length).toBeGreaterThanOrEqual(25);
   });
+});
 
-  test("what the stress harness finds shrinks to a dozen operations", () => {
-    const sizes = entries.flatMap(({ ops }) => (ops === null ? [] : [ops]));
-    sizes.sort((left, right) => left - right);
-    expect(sizes.length).toBeGreaterThan(0);
-    expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(12);
+describe("shrunk cases", () => {
+  test("are a dozen operations long in the median", () => {
+    const sizes = entries.flatMap(({ shrunk }) => (shrunk === null ? [] : [shrunk.ops]));
+    console.log(sizesOf(entries));
+    expect(sizes.length).toBeGreaterThanOrEqual(40);
+    expect(medianOf(sizes.sort((left, right) => left - right))).toBeLessThanOrEqual(12);
   });
 
-  test("the table in docs/ is that of the entries", async () => {
-    await expect(tableOf(DEFECTS, entries)).toMatchFileSnapshot("../../docs/defects.md");
+  test("are kept, each with its size", () => {
+    const shrunk = entries.filter((entry) => entry.shrunk !== null).map(({ name }) => name);
+    expect([...kept].sort()).toEqual([...shrunk].sort());
+  });
+
+  // Each in a fresh process over dist.
+  test("replay alone, keep their signature, and need every operation", async () => {
+    const script = fileURLToPath(new URL("../../scripts/planted-defects.mjs", import.meta.url));
+    const words = [script, "--replay", "--jobs", "2"];
+    const { stdout } = await promisify(execFile)(process.execPath, words).catch(
+      (error: unknown) => error as { readonly stdout: string }, // told below, case by case
+    );
+    const replays = stdout
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Replay); // what the script prints
+    expect(replays.length).toBe(kept.length);
+    for (const { name, ops, repeats, spare } of replays) {
+      const shrunk = entries.find((entry) => entry.name === name)?.shrunk;
+      expect({ name, ops, repeats }).toEqual({ name, ops: shrunk?.ops, repeats: true });
+      if (shrunk?.isMinimal === true) expect(spare, name).toEqual([]);
+    }
   });
 });
 
-describe.runIf(FULL)("from the first run on", () => {
-  test("each defect is found where the table says", async () => {
-    const all: Entry[] = [];
-    for (const defect of DEFECTS) {
-      const { stress, observers } = search(defect, RUNS);
-      const shrunk = stress === null ? null : await shrinkFound(defect, stress.runs - 1);
-      if (shrunk !== null) {
-        expect(shrunk.isMinimal, defect.name).toBe(true);
-        expect(shrunk.repeats, defect.name).toBe(true);
-      }
-      all.push({ name: defect.name, stress, observers, ops: shrunk?.ops ?? null });
-    }
-    const lines = all.map((entry) => `${JSON.stringify(entry)}\n`);
-    await expect(lines.join("")).toMatchFileSnapshot("found.jsonl");
-    await expect(tableOf(DEFECTS, all)).toMatchFileSnapshot("../../docs/defects.md");
-  });
+test("the table in docs/ is that of the entries", async () => {
+  await expect(tableOf(DEFECTS, entries)).toMatchFileSnapshot("../../docs/defects.md");
 });

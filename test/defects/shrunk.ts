@@ -1,7 +1,10 @@
-// The smallest case that shows what a planted defect does.
+// The smallest case that shows what a planted defect does, kept as a file: found in a run, shrunk in place, replayed.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { isSameFailure } from "../../src/tools/findings.js";
-import { shrink } from "../../src/tools/shrink/shrink.js";
-import { stressJudge } from "../../src/tools/stress/minimize.js";
+import type { ShrinkCase } from "../../src/tools/shrink/case.js";
+import { loadCase, writeCaseTo } from "../../src/tools/stress/cases.js";
+import { minimizeCase, stressJudge } from "../../src/tools/stress/minimize.js";
 import { stressCase } from "../../src/tools/stress/seed.js";
 import type { Defect } from "./defect.js";
 import { runNumber, stressWith } from "./search.js";
@@ -9,36 +12,88 @@ import { runNumber, stressWith } from "./search.js";
 /** A shrunk case. */
 export interface Shrunk {
   readonly ops: number; // `boot` included
-  readonly isMinimal: boolean; // no single operation can go
-  readonly repeats: boolean; // run alone, it shows the same failure
-  readonly kinds: readonly string[]; // its operations
+  readonly isMinimal: boolean; // no operation, argument or setting can go; false: the time was over before that
 }
 
-/** Shrinks the first finding of a run; null where its operations alone do not show it. */
-export async function shrinkFound(defect: Defect, run: number): Promise<Shrunk | null> {
-  const { findings, ops, config } = stressWith(defect, run);
-  const { seed } = runNumber(run);
-  const signature = findings[0]?.signature;
-  if (signature === undefined) return null;
+/** What a kept case shows when it runs alone. */
+export interface Replay {
+  readonly name: string;
+  readonly ops: number;
+  readonly repeats: boolean; // it shows the failure of its signature
+  readonly spare: readonly number[]; // operations without which it still does
+}
+
+/** Shrinks the first finding of a run into a file, or what the file holds, where that still fails. Null: not repeated.
+ * @param seconds - of this process's own time */
+export async function shrinkFound(
+  defect: Defect,
+  run: number,
+  file: string,
+  seconds: number,
+): Promise<Shrunk | null> {
+  if (!existsSync(file) || !fails(defect, file)) {
+    const { findings, ops, config, profile, run: name } = stressWith(defect, run);
+    const [finding] = findings;
+    if (finding === undefined) return null;
+    const { seed } = runNumber(run);
+    writeCaseTo(file, { run: name, seed, profile, config, ops, finding });
+  }
+  const begin = process.cpuUsage().user;
   const undo = defect.plant();
   try {
-    const result = await shrink({
-      case: { config, ops: ops.map(({ operation }) => operation) },
-      judge: stressJudge(seed, signature),
-      signature,
-      target: signature.check === "expectation" ? "unchanged" : "free",
-      others: 0,
-    });
-    if (result.kind !== "shrunk") return null;
-    const { case: smallest } = result.best;
-    const again = stressCase(smallest, { seed }).findings;
-    return {
-      ops: smallest.ops.length,
-      isMinimal: result.stopped === null,
-      repeats: again.some((finding) => isSameFailure(finding.signature, signature)),
-      kinds: smallest.ops.map(({ op }) => op),
-    };
+    const isTimeOver = (): boolean => process.cpuUsage().user - begin > seconds * 1e6;
+    const end = await minimizeCase(file, { isTimeOver });
+    return end === null ? null : { ops: loadCase(file).ops.length, isMinimal: end === "minimal" };
   } finally {
     undo();
   }
 }
+
+function fails({ plant }: Defect, file: string): boolean {
+  const { config, ops, seed, signature } = loadCase(file);
+  const undo = plant();
+  try {
+    const { findings } = stressCase({ config, ops }, { seed });
+    return findings.some(
+      (found) => signature !== null && isSameFailure(found.signature, signature),
+    );
+  } finally {
+    undo();
+  }
+}
+
+/** Runs a kept case with its defect in, then without each of its operations. */
+export async function replayAlone(defect: Defect, file: string): Promise<Replay> {
+  const { config, ops, seed, signature } = loadCase(file);
+  const judge = stressJudge(seed, signature);
+  const shows = async (value: ShrinkCase, allowed: (n: number) => boolean): Promise<boolean> => {
+    const judgement = await judge(value);
+    if (judgement.kind !== "fails" || signature === null) return false;
+    // A contract broken only because something is missing is another failure.
+    const isAllowed = judgement.illegal?.every(allowed) !== false;
+    return isAllowed && isSameFailure(judgement.finding.signature, signature);
+  };
+  const repeats = fails(defect, file);
+  const undo = defect.plant();
+  try {
+    const whole = await judge({ config, ops });
+    const illegal = new Set(whole.kind === "fails" ? whole.illegal : []);
+    const spare: number[] = [];
+    for (let left = ops.length - 1; left > 0; left--) {
+      const fewer = ops.filter((_, n) => n !== left);
+      const allowed = (n: number): boolean => illegal.has(n < left ? n : n + 1);
+      if (await shows({ config, ops: fewer }, allowed)) spare.push(left);
+    }
+    return { name: defect.name, ops: ops.length, repeats, spare };
+  } finally {
+    undo();
+  }
+}
+
+/** Where the case of a defect is kept. */
+export function caseFile(folder: string, { name }: Defect): string {
+  return `${folder}/${name}.json`;
+}
+
+/** The folder of the kept cases, seen from the sources. */
+export const CASES = fileURLToPath(new URL("cases", import.meta.url));

@@ -32,6 +32,8 @@ export interface PageRecord {
   fixedBy: string; // the load that reserved it, or nothing
 }
 
+const NOTHING_YET = { n: -1, page: 0, isFresh: false };
+
 /** One band. @internal */
 export class BandBook {
   readonly name: string;
@@ -52,6 +54,10 @@ export class BandBook {
   /** Ids that a load bound and did not publish: nobody finds them in the tree yet. */
   readonly unpublished: Set<number> = new Set();
   readonly batches: Batch[] = [];
+  /** Of each page that a move left: the newest forward then, which may still read it. Those over are forgotten. */
+  movedUnder: number[] = [];
+  /** The page handed out last, in which operation, and whether it lies beyond what holes could give. */
+  last: { readonly n: number; readonly page: number; readonly isFresh: boolean } = NOTHING_YET;
   readonly #records = new Map<number, PageRecord>();
 
   constructor(pool: SubPoolConfig, geometry: BandGeometry, index: number) {

@@ -65,6 +65,8 @@ export class Books {
   /** Slots whose page no answer has named yet, with the operation that took them. */
   readonly unplaced: Map<number, number> = new Map();
   staged = false;
+  /** Grids of all pipeline stages, null without any. */
+  stages: readonly (readonly BandGeometry[])[] | null = null;
   moveEffects = 0;
   n = 0;
   op: KvOperationName = "boot";

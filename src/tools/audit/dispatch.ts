@@ -1,5 +1,6 @@
 // Which part of the audit follows which operation.
 import type { Answer, KvArgs, KvOk, KvOperationName, OperationOf } from "../../base/operations.js";
+import { checkPass } from "./admission.js";
 import type { Books } from "./books.js";
 import type { Shown } from "./effects.js";
 import * as forwards from "./operations-forwards.js";
@@ -65,7 +66,7 @@ const HANDLERS: { readonly [K in KvOperationName]: Handler<K> } = {
   "tree.lock": (books, args) => tree.treeLock(books, args),
   "tree.unlock": (books, args) => tree.treeUnlock(books, args),
   "tree.evict": (books, _args, ok) => tree.treeEvict(books, ok),
-  "admit.pass": NOTHING,
+  "admit.pass": (books, args, ok) => checkPass(books, args, ok),
   "ask.plan": NOTHING,
   "ask.fits": NOTHING,
   "ask.fits_after_frees": NOTHING,
@@ -73,9 +74,7 @@ const HANDLERS: { readonly [K in KvOperationName]: Handler<K> } = {
   "ask.max_new_tokens": NOTHING,
   "ask.translate": (books, args, ok) => whole.translate(books, args, ok),
   "ask.estimates": NOTHING,
-  "stages.install": (books) => {
-    books.staged = true;
-  },
+  "stages.install": (books, args) => whole.installStages(books, args),
   "stages.digest": NOTHING,
   "contents.discard": (books, _args, ok) => tree.discard(books, ok),
   "check.idle": (books, _args, ok) => whole.checkIdle(books, ok),

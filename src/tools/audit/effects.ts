@@ -1,7 +1,13 @@
 // The effects of one granted operation, in order: each is checked against what is known, then believed.
 import { expand } from "../../base/extents.js";
 import type { Effect, MovePair } from "../../base/effects.js";
-import type { Extents, KvOperation, PageLists, Step } from "../../base/operations.js";
+import type {
+  Extents,
+  KvOperation,
+  KvOperationName,
+  PageLists,
+  Step,
+} from "../../base/operations.js";
 import type { BandBook } from "./band-book.js";
 import type { Books } from "./books.js";
 import { checkFresh, checkLive, markAllReads } from "./hazards.js";
@@ -61,6 +67,7 @@ function follow(books: Books, effect: Effect, shown: Shown): void {
       return;
     case "hostwait":
       shown.hasHostWait = true;
+      checkRecovered(books, effect[1], shown);
       hostWait(books, effect[1]);
       return;
     case "move":
@@ -118,6 +125,25 @@ function wait(books: Books, signal: string): void {
     );
 }
 
+const TAKES: ReadonlySet<KvOperationName> = new Set<KvOperationName>([
+  "chain.relieve",
+  "tokens.extend",
+  "tokens.decode",
+  "state.alloc",
+  "host.load_reserve",
+  "request.restore",
+  "net.receive",
+]);
+
+// In place a take keeps out of bytes that a transfer uses; only a relief may wait for one, when nothing else makes room.
+function checkRecovered(books: Books, name: string, { hostReads }: Shown): void {
+  if (!TAKES.has(books.op) || hostReads.includes("recovery")) return;
+  books.report("take.step", `the host waits ${name}, and nothing was recovered first`, {
+    actors: [name],
+    component: "net",
+  });
+}
+
 function hostWait(books: Books, name: string): void {
   const transfer = books.transfers.get(name);
   const use = transfer?.use ?? null;
@@ -154,6 +180,9 @@ function move(books: Books, name: string, pairs: readonly MovePair[], shown: Sho
     moved.push({ id: band.idAt(src), src, dst });
   }
   // All sources are read before any is bound anew: they are one batch.
+  const newest = books.uses.forwards.at(-1)?.serial ?? 0;
+  band.movedUnder = band.movedUnder.filter((serial) => serial > books.uses.retiredThrough);
+  band.movedUnder.push(...moved.map(() => newest));
   const records = moved.map(({ src }) => band.record(src));
   for (const record of records) record.id = 0;
   for (const [at, { id, dst }] of moved.entries()) {

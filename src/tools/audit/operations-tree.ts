@@ -34,8 +34,8 @@ export function treeMatch(
   protect(books, row, path[pages - 1], ok.len);
 }
 
-/** Pages of a path up to which every slot is cached. */
-function longestMatch(books: Books, path: readonly PageNode[]): number {
+/** Pages of a path up to which every slot is cached. @internal */
+export function longestMatch(books: Books, path: readonly PageNode[]): number {
   const runs = books.bands.map(() => Infinity); // tokens with the window present; unbroken from the root it is enough
   let longest = 0;
   for (const node of path) {

@@ -1,10 +1,18 @@
 // Operations on the whole run: boot, resize, groups, flush, relief, questions, the idle check.
 import { expand } from "../../base/extents.js";
-import type { BootOk, DirectConfig, FreedOk, KvArgs, KvOk } from "../../base/operations.js";
+import type {
+  BandGeometry,
+  BootOk,
+  DirectConfig,
+  FreedOk,
+  KvArgs,
+  KvOk,
+} from "../../base/operations.js";
 import { type Books, listOf, type OpenGroup } from "./books.js";
 import { checkStep, type Shown } from "./effects.js";
 import { Eviction } from "./eviction.js";
 import { FreeList } from "./free-list.js";
+import { dueGeometry } from "./geometry.js";
 import { release } from "./give-back.js";
 import { checkZeroing } from "./takes.js";
 import { placesOf } from "./operations-net.js";
@@ -18,21 +26,7 @@ export function checkBoot(
   boot: BootOk,
   arenaBytes: number,
 ): void {
-  const { page_size: size, sub_pools: pools } = config;
-  const rank = (pool: DirectConfig["sub_pools"][number]): number =>
-    pool.kind === "state"
-      ? -Infinity
-      : pool.window === undefined
-        ? Infinity
-        : pool.window === null
-          ? -Number.MAX_VALUE
-          : -pool.window;
-  const chain = [...pools].sort((left, right) =>
-    rank(left) < rank(right) ? -1 : rank(left) > rank(right) ? 1 : 0,
-  );
-  const sink = Math.max(
-    ...pools.map(({ kind, unit_bytes: unit }) => (kind === "state" ? unit : unit * size)),
-  );
+  const { sink, chain, grids } = dueGeometry(config.page_size, config.sub_pools, arenaBytes);
   const names = Object.keys(boot.bands);
   if (boot.sink_bytes !== sink)
     books.report(
@@ -47,17 +41,9 @@ export function checkBoot(
   for (const [index, pool] of chain.entries()) {
     const geometry = boot.bands[pool.name];
     if (geometry === undefined) continue;
-    const unit = pool.unit_bytes;
-    const pageTokens = pool.kind === "state" ? 1 : size;
-    const due = {
-      grow: index === chain.length - 1 ? "down" : index === 0 ? "up" : "float",
-      unit_bytes: unit,
-      page_bytes: unit * pageTokens,
-      pages: Math.floor(Math.floor(arenaBytes / unit) / pageTokens),
-      first_page: Math.ceil(Math.ceil(sink / unit) / pageTokens),
-    };
+    const due = grids[index]!; // one a sub-pool
     for (const [field, value] of Object.entries(due)) {
-      const told = geometry[field as keyof typeof due]; // the fields of a geometry
+      const told = geometry[field as keyof BandGeometry]; // its fields
       if (told !== value)
         books.report(
           "boot.geometry",
@@ -80,6 +66,14 @@ export function resize(books: Books, args: KvArgs["arena.resize"], ok: BootOk): 
   checkBoot(books, books.config, ok, args.arena_bytes);
   books.setArena(ok.bands);
   books.unplaced.clear();
+}
+
+/** @internal */
+export function installStages(books: Books, { stages }: KvArgs["stages.install"]): void {
+  books.staged = true;
+  books.stages = stages.map(
+    ({ arena_bytes, sub_pools }) => dueGeometry(books.pageSize, sub_pools, arena_bytes).grids,
+  );
 }
 
 /** @internal */

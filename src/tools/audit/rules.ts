@@ -19,6 +19,10 @@ export const AUDIT_RULES = {
     says: "what is handed out, zeroed or moved to is free",
     from: "design, Allocation",
   },
+  "page.order": {
+    says: "holes are handed out before a band grows, new pages ascending",
+    from: "allocator 1.6, 1.15",
+  },
   "id.bound": { says: "an id is handed out while nothing is bound to it", from: "design, Ids" },
   "id.order": { says: "virtual ids and slots are handed out oldest first", from: "trace format 2" },
   "row.order": {
@@ -33,7 +37,10 @@ export const AUDIT_RULES = {
     says: "a take gives exactly the pages that its positions need",
     from: "trace format 4",
   },
-  "take.step": { says: "the step answered allows the moves made", from: "design, Allocation" },
+  "take.step": {
+    says: "the step answered allows the moves made; only recovery waits a transfer",
+    from: "design, Allocation",
+  },
   "free.unbound": {
     says: "every free names what is bound",
     from: "design, band.free_of_bound_page",
@@ -141,6 +148,10 @@ export const AUDIT_RULES = {
   "capacity.truth": {
     says: "what fits is granted, what does not fit is refused",
     from: "allocator 1.10, truth",
+  },
+  "admit.verdict": {
+    says: "a pass admits what room is left for, waits while memory comes back, gives up else",
+    from: "allocator 1.13, 1.20",
   },
   "contract.name": { says: "what is granted names what is open", from: "trace format 3, rules" },
   "contract.length": {

@@ -1,7 +1,7 @@
 // Pages and ids that an answer hands out: free until now, under the oldest free ids, zeroed where they hold tokens.
 import { expand } from "../../base/extents.js";
 import type { PageLists } from "../../base/operations.js";
-import type { BandBook } from "./band-book.js";
+import type { BandBook, PageRecord } from "./band-book.js";
 import { type Books, listOf } from "./books.js";
 import type { Shown } from "./effects.js";
 import { checkFresh, type Writer } from "./hazards.js";
@@ -49,10 +49,24 @@ export function handOut(
   checkFresh(books, writer, band, page);
   if (!band.isUsable(page)) return;
   const record = band.record(page);
+  checkOrder(books, band, record);
   if (record.batch !== null) record.batch.isTouched = true;
   record.batch = null;
   if (record.id !== 0) band.unbind(record.id); // told above: its old holder has lost it
   band.bind(id, page, books.n).takenAt = books.n;
+}
+
+// Holes come before growth, and growth ascends. A page that nothing ever lay in is no hole.
+function checkOrder(books: Books, band: BandBook, { page, boundAt }: PageRecord): void {
+  const { n, page: before, isFresh } = band.last;
+  const goesOn = n === books.n && isFresh;
+  if (goesOn && page !== before + 1)
+    books.report(
+      "page.order",
+      `${band.name} page ${page} is handed out behind page ${before}, to which the band grew`,
+      { band, page },
+    );
+  band.last = { n: books.n, page, isFresh: goesOn || boundAt < 0 };
 }
 
 /** Positions that one part of a take gives a row, `[first, end)`, windows from `windowFrom` on. @internal */

@@ -1,11 +1,13 @@
 // Whether an answer about capacity is true, tried on a copy: a yes is taken for real and what was taken is looked at; a no
 // is held against a search of its own for any layout at all, which shares nothing with the allocator's pricing.
-import { countOf } from "../../base/extents.js";
 import type { Answer, BootOk, Demand, DirectConfig, KvOperation } from "../../base/operations.js";
 import type { BandState, State } from "../../base/state.js";
 import { chainConfig } from "../../kv/config.js";
 import { KvCore } from "../../kv/core.js";
 import { loadState } from "../../kv/state-io.js";
+import { KVStorage } from "../../kv/storage.js";
+import { packsOnStages, packsOwn } from "./packing.js";
+import { stagesOf } from "./written.js";
 
 const NO_DIGESTS = { layout: false, deep: false };
 
@@ -75,12 +77,46 @@ export function falseClaim(
     return `${asked} was denied, its take succeeds (${tried.step})`;
   if (claim.step !== null && claim.step !== tried.step)
     return `${asked} was planned as ${claim.step}, its take is ${String(tried.step)}`;
-  if (!countsDecide(state, bands) || tried.step === "no_move") return null;
-  const packs = packsAnyhow(boot, state, claim.demand, minters(config));
-  if (packs === claim.fits) return null;
+  const stages = stagesOf(state);
+  if (stages === null && (!countsDecide(state, bands) || tried.step === "no_move")) return null;
+  const isHeld =
+    stages === null
+      ? packsOwn(config, boot.bands, state, claim.demand)
+      : packsOnStages(config, stages, boot.bands, state, claim.demand);
+  if (isHeld === claim.fits) return null;
   return claim.fits
     ? `${asked} was granted, no layout holds it`
     : `${asked} was denied, packed bands hold it`;
+}
+
+/**
+ * Tries on a copy what an eviction for a demand was told: a refusal, against evicting everything that may go; a grant,
+ * against the take. Returns what is wrong with it, null where it is true or no such eviction.
+ * @param state - as the operation left it
+ * @internal
+ */
+export function falseEviction(
+  config: DirectConfig,
+  state: State,
+  operation: KvOperation,
+  { err }: Answer,
+): string | null {
+  if (operation.op !== "tree.evict" || operation.args.demand === undefined) return null;
+  if (err !== undefined && err.code !== "refused_capacity") return null;
+  const { demand } = operation.args;
+  const copy = new KVStorage(config, { digestDepth: null });
+  copy.load(state);
+  if (err !== undefined) {
+    const all = Object.fromEntries(config.sub_pools.map(({ name }) => [name, "all" as const]));
+    copy.apply({ op: "tree.evict", args: { units: all } });
+  }
+  const { ok } = copy.apply({ op: "ask.fits", args: { demand } });
+  const isServed = ok !== undefined && (ok as Fits).fits; // what ask.fits answers
+  if (isServed === (err === undefined)) return null;
+  const asked = describe(Object.keys(demand), Object.values(demand));
+  return isServed
+    ? `an eviction for ${asked} was denied, with all evicted that may go it fits`
+    : `an eviction for ${asked} was granted, it does not fit behind it`;
 }
 
 function describe(bands: readonly string[], demand: readonly number[]): string {
@@ -126,46 +162,11 @@ function takeFrom(
   return { step: taken.step, wrong: null };
 }
 
-/** Whether counts of pages alone tell which layouts there are: no stages, nothing fixed, no transfer. */
+/** Whether counts of pages alone tell which layouts there are: nothing fixed, no transfer. */
 function countsDecide(state: State, bands: readonly string[]): boolean {
-  const { stages } = state.forwards["x_more"] as { readonly stages: object | null }; // as it was written
   const transfers = state.net["transfers"] ?? {};
   return (
-    stages === null &&
     Object.keys(transfers).length === 0 &&
     bands.every((name) => (state[name] as BandState).fixed.length === 0)
   );
-}
-
-/** The bands that mint ids of their own: the owner and the state band. */
-function minters({ sub_pools }: DirectConfig): ReadonlySet<string> {
-  const minting = sub_pools.filter(({ kind, window }) => kind === "state" || window === undefined);
-  return new Set(minting.map(({ name }) => name));
-}
-
-/** Whether any layout holds the live pages and the demand: ends packed, floats packed low one after the other, which gives
- * each the lowest place that any layout could give it. */
-function packsAnyhow(
-  boot: BootOk,
-  state: State,
-  demand: readonly number[],
-  minters: ReadonlySet<string>,
-): boolean {
-  let below = 0; // bytes
-  for (const [index, [name, grid]] of Object.entries(boot.bands).entries()) {
-    const band = state[name] as BandState;
-    const wanted = demand[index] ?? 0;
-    const vacated = band.vacated.reduce((sum, entry) => sum + countOf(entry.pages), 0);
-    const room = grid.pages - grid.first_page - band.live - vacated;
-    if (wanted > 0 && wanted > room) return false;
-    if (minters.has(name) && wanted > countOf(band.free_ids)) return false;
-    const pages = band.live + wanted;
-    if (grid.grow === "float" && pages === 0) continue;
-    const low = Math.max(Math.ceil(below / grid.page_bytes), grid.first_page);
-    const first =
-      grid.grow === "down" ? grid.pages - pages : grid.grow === "up" ? grid.first_page : low;
-    if (first * grid.page_bytes < below || first + pages > grid.pages) return false;
-    below = (first + pages) * grid.page_bytes;
-  }
-  return true;
 }

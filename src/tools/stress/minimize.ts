@@ -2,6 +2,7 @@
 import { InputError } from "../../base/errors.js";
 import { isSameFailure, type Signature } from "../findings.js";
 import type { Judge, ShrinkCase } from "../shrink/case.js";
+import type { StopReason } from "../shrink/search.js";
 import { type FailingCase, shrink } from "../shrink/shrink.js";
 import { loadCase, writeCaseTo } from "./cases.js";
 import { stressCase } from "./seed.js";
@@ -12,12 +13,12 @@ export interface MinimizeControl {
   readonly signal?: AbortSignal;
 }
 
-/** What judges a case: all checks of the harness, with the completion schedules of one seed. @public */
+/** What judges a case: the check of a failure, or all of them, with the completion schedules of one seed. @public */
 export function stressJudge(seed: number, wanted: Signature | null): Judge {
   return async (candidate: ShrinkCase) => {
     let result;
     try {
-      result = stressCase(candidate, { seed });
+      result = stressCase(candidate, { seed, ...(wanted === null ? {} : { only: wanted.check }) });
     } catch (error) {
       if (error instanceof InputError) return { kind: "invalid", n: 0 }; // no run on this configuration
       throw error;
@@ -35,8 +36,13 @@ export function stressJudge(seed: number, wanted: Signature | null): Judge {
   };
 }
 
-/** Shrinks the case of a file; every improvement is written at once. A case that no longer fails stays as it is. @public */
-export async function minimizeCase(file: string, control: MinimizeControl): Promise<void> {
+/** Shrinks the case of a file; every improvement is written at once.
+ * @returns how it ended; null for a case that no longer fails, which stays as it is
+ * @public */
+export async function minimizeCase(
+  file: string,
+  control: MinimizeControl,
+): Promise<"minimal" | StopReason | null> {
   const { config, ops, seed, run, profile, signature } = loadCase(file);
   const write = async ({ case: smaller, finding }: FailingCase): Promise<void> => {
     const { answers } = stressCase(smaller, { seed });
@@ -55,7 +61,7 @@ export async function minimizeCase(file: string, control: MinimizeControl): Prom
       finding,
     });
   };
-  await shrink({
+  const result = await shrink({
     ...control,
     case: { config, ops },
     judge: stressJudge(seed, signature),
@@ -64,4 +70,5 @@ export async function minimizeCase(file: string, control: MinimizeControl): Prom
     others: 0,
     onBetter: write,
   });
+  return result.kind === "shrunk" ? (result.stopped ?? "minimal") : null;
 }

@@ -3,7 +3,7 @@
 import { differenceOf } from "../../base/differences.js";
 import { InputError, InternalError } from "../../base/errors.js";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../../base/operations.js";
-import type { BandState, State } from "../../base/state.js";
+import type { State } from "../../base/state.js";
 import { Harness, type HarnessFinding } from "../../device/harness/harness.js";
 import { ModelDevice } from "../../device/model.js";
 import { KVStorage } from "../../kv/storage.js";
@@ -11,7 +11,9 @@ import { OpenThings } from "../../workload/scenario-drain.js";
 import { RunAuditor } from "../audit/auditor.js";
 import { type Finding, isSameFailure, type Signature } from "../findings.js";
 import { isQuestion } from "../laws.js";
-import { falseClaim, isClaim } from "./capacity-truth.js";
+import { falseClaim, falseEviction, isClaim } from "./capacity-truth.js";
+import { PeerStages } from "./peer-stages.js";
+import { contentOf, leftBehind } from "./state-looks.js";
 
 const RANKS = 2;
 /** A state is copied and compared now and then; every question is not. */
@@ -19,6 +21,15 @@ const COPY_EVERY = 16; // operations
 /** A run goes on a little behind its first finding: other failures met on the way are findings of their own. */
 const GOES_ON = 40; // operations
 const FINDINGS_MOST = 12;
+/** Checks of the modelled and of the simulated device. */
+const ON_DEVICE = [
+  "lost_write",
+  "unordered_overlap",
+  "host_read_after_wait",
+  "rank_divergence",
+  "cross_dtype_bytes",
+  "bad_effect",
+];
 
 /** @public */
 export interface StressRunOptions {
@@ -27,6 +38,8 @@ export interface StressRunOptions {
   readonly seed: number;
   /** How many questions are asked before one is tried on a copy: 1 tries all. Default 8. */
   readonly questionsEvery?: number;
+  /** The one check whose findings are wanted: what costs time and cannot give them is left out. Default: all. */
+  readonly only?: string | null;
 }
 
 /** Numbers of a run. @public */
@@ -61,9 +74,11 @@ export class StressRun {
   readonly counts: StressCounts = noStressCounts();
   readonly #seed: number;
   readonly #every: number;
+  readonly #only: string | null;
   readonly #copyAt: number;
   readonly #ranks: readonly KVStorage[];
   readonly #open = new OpenThings();
+  readonly #stages: PeerStages | null;
   readonly #digests = new Map<string, string>(); // by component, as the answers of rank 0 told
   #config: DirectConfig;
   #boot: BootOk | null = null;
@@ -74,13 +89,16 @@ export class StressRun {
   #isQuiet = true; // nothing was open after the last operation
   #n = 0;
 
-  constructor({ config, seed, questionsEvery = 8 }: StressRunOptions) {
+  constructor({ config, seed, questionsEvery = 8, only = null }: StressRunOptions) {
     this.#config = config;
     this.#seed = seed;
     this.#every = questionsEvery;
+    this.#only = only;
     this.#copyAt = seed % COPY_EVERY;
+    this.#stages = this.#wants("stage_divergence") ? new PeerStages(config) : null;
+    const isOneEnough = ["audit", "capacity_truth", "digest_drift"].includes(only ?? "");
     this.#ranks = Array.from(
-      { length: RANKS },
+      { length: isOneEnough ? 1 : RANKS },
       () => new KVStorage(config, { digestDepth: "deep" }),
     );
   }
@@ -102,7 +120,8 @@ export class StressRun {
    * @param rule - the rule that it breaks on purpose, null where it is legal; left out: not known
    */
   apply(operation: KvOperation, rule?: string | null): Answer | null {
-    const isCopied = this.#n % COPY_EVERY === this.#copyAt;
+    const isCopied =
+      this.#wants("digest_drift", "refused_changed_state") && this.#n % COPY_EVERY === this.#copyAt;
     const before = isCopied && this.#boot !== null ? this.#ranks[0]!.state() : null; // there are ranks
     const answers: Answer[] = [];
     for (const storage of this.#ranks) {
@@ -140,7 +159,11 @@ export class StressRun {
     const violation = this.#device?.verifyAll() ?? null;
     if (violation !== null)
       this.#find(last, violation.check, violation.band ?? null, violation.message);
-    this.#copy(last);
+    if (this.#wants("digest_drift")) this.#copy(last);
+  }
+
+  #wants(...checks: readonly string[]): boolean {
+    return this.#only === null || checks.includes(this.#only);
   }
 
   #followBoot(operation: KvOperation, answer: Answer): void {
@@ -151,7 +174,8 @@ export class StressRun {
     }
     if (operation.op !== "boot") return;
     this.#boot = answer.ok as BootOk;
-    this.#auditor = new RunAuditor(this.#config, this.#boot);
+    if (this.#wants("audit")) this.#auditor = new RunAuditor(this.#config, this.#boot);
+    if (!this.#wants(...ON_DEVICE)) return;
     this.#device = new ModelDevice({ verify: "touched" });
     this.#device.open(this.#config, this.#boot);
     this.#harness = new Harness({
@@ -174,14 +198,21 @@ export class StressRun {
       this.#findOnDevice(operation, found);
     if (answer.err !== undefined || isQuestion(operation.op))
       this.#expectUnchanged(operation, answer, before);
-    if (isClaim(operation, answer) && this.counts.claims++ % this.#every === 0)
-      this.#tryClaim(operation, answer);
+    if (this.#wants("capacity_truth")) this.#checkCapacity(operation, answer);
+    const otherwise = this.#stages?.follow(operation, answer) ?? null;
+    if (otherwise !== null) this.#find(operation, "stage_divergence", null, otherwise);
     if (isCopied) this.#copy(operation);
     this.#audit(operation, answer);
     const violation = this.#device?.apply(operation, answer) ?? null;
     if (violation === null) return;
     this.#find(operation, violation.check, violation.band ?? null, violation.message);
     this.#device = null; // its books are no longer those of the run
+  }
+
+  #checkCapacity(operation: KvOperation, answer: Answer): void {
+    if (isClaim(operation, answer) && this.counts.claims++ % this.#every === 0)
+      this.#tryClaim(operation, answer);
+    if (operation.op === "tree.evict") this.#tryEviction(operation, answer);
   }
 
   /** What the answers alone tell; behind its first finding others may follow from that one. */
@@ -219,6 +250,11 @@ export class StressRun {
     this.counts.tried += 1;
     const state = this.#ranks[0]!.state();
     const wrong = falseClaim(this.#config, boot, state, operation, answer);
+    if (wrong !== null) this.#find(operation, "capacity_truth", null, wrong);
+  }
+
+  #tryEviction(operation: KvOperation, answer: Answer): void {
+    const wrong = falseEviction(this.#config, this.#ranks[0]!.state(), operation, answer);
     if (wrong !== null) this.#find(operation, "capacity_truth", null, wrong);
   }
 
@@ -293,38 +329,4 @@ function brokeAs(error: unknown): string {
 function thrownText(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split("\n", 1)[0] ?? "";
-}
-
-/** A state without the count of operations, the remark that was made once, and the stages' fold of questions. */
-function contentOf(state: State): unknown {
-  const more = state.forwards["x_more"] as Record<string, unknown>; // as it was written
-  const { clock: _clock, told_estimates: _told, stages, ...rest } = more;
-  return {
-    ...state,
-    forwards: { ...state.forwards, x_more: { ...rest, stages: stages !== null } },
-  };
-}
-
-/** What a state still holds though nothing is open or in flight, null for nothing. */
-function leftBehind(
-  state: State,
-  bands: readonly string[],
-): { readonly component: string; readonly message: string } | null {
-  const [record] = state.ledger;
-  if (record !== undefined) {
-    const message = `nothing is open, and the ledger holds ${record.use} of ${record.signal} in ${record.band}`;
-    return { component: "ledger", message };
-  }
-  const [fence] = state.chain.fences;
-  if (fence !== undefined) {
-    const message = `nothing is open, and bytes ${fence.bytes.join(" to ")} are fenced by ${fence.signals.join(", ")}`;
-    return { component: "chain", message };
-  }
-  for (const name of bands) {
-    const { pending, vacated, fixed } = state[name] as BandState;
-    for (const [what, list] of Object.entries({ pending, vacated, fixed }))
-      if (list.length > 0)
-        return { component: name, message: `nothing is open, and pages of ${name} are ${what}` };
-  }
-  return null;
 }

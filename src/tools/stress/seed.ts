@@ -133,6 +133,8 @@ export interface StressCaseOptions {
   readonly questionsEvery?: number;
   /** By place in `ops`: the rule that an operation breaks on purpose, null where it is legal; undefined: not known. */
   readonly rules?: readonly (string | null | undefined)[];
+  /** The one check whose findings are wanted; others may be missing. Default: all. */
+  readonly only?: string;
 }
 
 /** @public */
@@ -145,10 +147,10 @@ export interface StressCaseResult {
 
 /** Applies a fixed list of operations under all checks. @public */
 export function stressCase(input: StressCase, options: StressCaseOptions): StressCaseResult {
-  const { seed, questionsEvery = 1, rules = [] } = options;
+  const { seed, questionsEvery = 1, rules = [], only = null } = options;
   const isBooted = input.ops[0]?.op === "boot";
   const boot: KvOperation = { op: "boot", args: {} };
-  const run = new StressRun({ config: input.config, seed, questionsEvery });
+  const run = new StressRun({ config: input.config, seed, questionsEvery, only });
   const answers: Answer[] = [];
   if (!isBooted) run.apply(boot);
   for (const [at, operation] of input.ops.entries()) {

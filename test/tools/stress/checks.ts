@@ -9,5 +9,6 @@ export const CHECKS = [
   "capacity_truth",
   "refused_changed_state",
   "digest_drift",
+  "stage_divergence",
   "audit",
 ] as const;

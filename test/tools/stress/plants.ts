@@ -4,6 +4,7 @@ import { ChainAllocator } from "../../../src/kv/alloc/chain.js";
 import { ForwardSteps } from "../../../src/kv/alloc/forward-steps.js";
 import { Ledger } from "../../../src/kv/alloc/ledger.js";
 import { EffectScope } from "../../../src/kv/alloc/signals.js";
+import { StageCapacity } from "../../../src/kv/alloc/stage-capacity.js";
 import { RequestTable } from "../../../src/kv/requests.js";
 import { KVStorage } from "../../../src/kv/storage.js";
 import { CommitSlots } from "../../../src/device/harness/forwards.js";
@@ -325,6 +326,36 @@ export const PLANTS: readonly Plant[] = [
     profile: "default",
     layout: "full+window",
     plant: () => withoutEffects("wait"),
+  },
+  {
+    name: "a stage asks nobody but itself",
+    check: "stage_divergence",
+    profile: "stages",
+    layout: "full+window",
+    plant: () =>
+      patch(
+        StageCapacity.prototype,
+        "snapshots",
+        (original) =>
+          function (this: StageCapacity, live) {
+            return [original.call(this, live)[this.self]!]; // one of the stages
+          },
+      ),
+  },
+  {
+    name: "a stage folds a question by its own number",
+    check: "stage_divergence",
+    profile: "stages",
+    layout: "full+state",
+    plant: () =>
+      patch(
+        StageCapacity.prototype,
+        "fold",
+        (original) =>
+          function (this: StageCapacity, kind, demand, answer) {
+            original.call(this, `${kind}/${this.self}`, demand, answer);
+          },
+      ),
   },
   {
     name: "no answer tells its zeroing",
