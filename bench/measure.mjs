@@ -121,15 +121,13 @@ function parsedLines(file) {
   return lines;
 }
 
-async function adapter(operations, window) {
+async function adapter(operations, window, command) {
   const { openAdapter } = await import("../dist/adapter/open-adapter.js");
   const { BENCH_CONFIG } = await import("./bench-trace.mjs");
-  const echo = new URL("../examples/adapters/echo.mjs", import.meta.url).pathname;
-  const child = await openAdapter(`cmd:"${process.execPath}" "${echo}"`, {
-    windowSize: Number(window),
-  });
+  const child = await openAdapter(`cmd:${command}`, { windowSize: Number(window) });
   await child.open({ run: "echo", domain: "kv", config: BENCH_CONFIG, digestDepth: null });
   const operation = { op: "ask.fits", args: { demand: { full: 1 } } };
+  await child.apply([{ op: "boot", args: {} }]);
   return {
     work: async () => {
       const batch = Array.from({ length: Number(window) }, () => operation);
@@ -151,9 +149,11 @@ const startsLate =
   what === "checks" || what === "write" || what === "stringify" || what === "adapter";
 const ready = startsLate ? await prepared(...rest) : { work: () => prepared(...rest) };
 const before = performance.now();
+const cpuBefore = process.cpuUsage();
 const events = await ready.work();
 const seconds = (performance.now() - before) / 1000;
 const rssBytes = process.resourceUsage().maxRSS * 1024;
 const { user, system } = process.cpuUsage();
 const cpuSeconds = (user + system) / 1e6; // of the whole process
-console.log(JSON.stringify({ seconds, cpuSeconds, events, rssBytes }));
+const workCpuSeconds = cpuSeconds - (cpuBefore.user + cpuBefore.system) / 1e6;
+console.log(JSON.stringify({ seconds, cpuSeconds, workCpuSeconds, events, rssBytes }));

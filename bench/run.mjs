@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
+import { adapterRows } from "./adapter.mjs";
 import { allocatorRows } from "./allocator.mjs";
 import { writeBenchTrace } from "./make-trace.mjs";
 import { recorderRows } from "./recorder.mjs";
@@ -196,22 +197,6 @@ function writerGoal(file) {
   );
 }
 
-function adapterGoal() {
-  const found = inTurn({
-    one: () => measure("adapter", 20_000, 1),
-    many: () => measure("adapter", 400_000, 256),
-  });
-  const rate = (list) => median(list.map((m) => m.events / m.seconds));
-  const [one, many] = [rate(found.one), rate(found.many)];
-  goal(
-    10,
-    "echo adapter at window 256 against window 1",
-    `${ratio(many / one)}x, ${Math.round(many / 1000)}k/s`,
-    ">= 8x and >= 120k/s",
-    many / one >= 8 && many >= 120_000,
-  );
-}
-
 function everything() {
   rows.length = 0;
   let peak = 0;
@@ -227,7 +212,7 @@ function everything() {
   validatorGoal();
   recorderRows(goal);
   writerGoal(small);
-  adapterGoal();
+  adapterRows(goal, { measure, inTurn, median, folder });
   allocatorRows(goal);
   return rows.filter((row) => !row.isMet);
 }

@@ -23,27 +23,55 @@ export interface ProtocolAdapterOptions {
 }
 
 const WINDOW_SIZE = 256;
-const LOG_CHARS_MAX = 32 * 1024 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
+const LOG_BYTES_MAX = 32 * 1024 * 1024;
 
-// The operations of the run as they were sent, to send them again. Past the limit it is given up.
+// Bytes of several writes, one behind the other.
+interface Block {
+  readonly bytes: Buffer;
+  used: number; // bytes
+  readonly ends: number[]; // where each write ends
+  readonly counts: number[]; // operations of each
+}
+
+// The operations of the run as they were sent, to send them again. Past the limit it is given up. They lie in large
+// blocks of bytes: as many strings, which the garbage collector moves, they cost as much as all the rest of this side.
 class RunLog {
-  #writes: { readonly text: string; readonly count: number }[] = [];
-  #chars = 0;
+  #blocks: Block[] = [];
+  #sizeBytes = 0;
 
   clear(): void {
-    this.#writes = [];
-    this.#chars = 0;
+    this.#blocks = [];
+    this.#sizeBytes = 0;
   }
   add(text: string, count: number): void {
-    this.#chars += text.length;
-    if (this.isWhole) this.#writes.push({ text, count });
-    else this.#writes = [];
+    if (!this.isWhole) return;
+    const most = text.length * 3; // bytes of any UTF-16 unit in UTF-8
+    let block = this.#blocks.at(-1);
+    if (block === undefined || block.used + most > block.bytes.length) {
+      const bytes = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, most));
+      block = { bytes, used: 0, ends: [], counts: [] };
+      this.#blocks.push(block);
+    }
+    const written = block.bytes.write(text, block.used, "utf8");
+    block.used += written;
+    block.ends.push(block.used);
+    block.counts.push(count);
+    this.#sizeBytes += written;
+    if (this.#sizeBytes > LOG_BYTES_MAX) this.#blocks = [];
   }
   get isWhole(): boolean {
-    return this.#chars <= LOG_CHARS_MAX;
+    return this.#sizeBytes <= LOG_BYTES_MAX;
   }
-  get writes(): readonly { readonly text: string; readonly count: number }[] {
-    return this.#writes;
+  /** The texts in order, each as it was written. */
+  *writes(): Generator<{ readonly text: string; readonly count: number }> {
+    for (const { bytes, ends, counts } of this.#blocks) {
+      let start = 0;
+      for (const [index, end] of ends.entries()) {
+        yield { text: bytes.toString("utf8", start, end), count: counts[index] ?? 0 };
+        start = end;
+      }
+    }
   }
 }
 
@@ -168,7 +196,7 @@ export class ProtocolAdapter implements Adapter {
       this.#link = link; // dispose now ends this one; the other is gone
       await link.open(opening);
       let n = 0;
-      for (const { text, count } of this.#log.writes) {
+      for (const { text, count } of this.#log.writes()) {
         if (!(await link.repeat(text, n, count))) return null;
         n += count;
       }
