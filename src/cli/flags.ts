@@ -41,6 +41,9 @@ export function seconds(flag: string): (text: string) => number {
   };
 }
 
+/** Most seeds of one range: the count of runs stays exact, whatever multiplies it. */
+const SEEDS_MAX = 2 ** 32;
+
 /** `a:b` (half open) or one seed. @internal */
 export function seedRange(flag: string): (text: string) => SeedRange {
   return (text: string): SeedRange => {
@@ -52,7 +55,35 @@ export function seedRange(flag: string): (text: string) => SeedRange {
       wrong(flag, text, "seeds below 2^53");
     }
     if (to <= from) throw new UsageError(`${flag} ${text} selects no seed: TO must be above FROM`);
+    if (to - from > SEEDS_MAX) wrong(flag, text, `${SEEDS_MAX} seeds at most`);
     return { from, to };
+  };
+}
+
+/** The seeds of a range, one by one, as often as they are asked for. @internal */
+export function seedsOf({ from, to }: SeedRange): Iterable<number> {
+  return {
+    *[Symbol.iterator]() {
+      for (let seed = from; seed < to; seed++) yield seed;
+    },
+  };
+}
+
+/** Part `index`, from 1, of `of`. @internal */
+export interface Shard {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** `I/N`. @internal */
+export function shardPart(flag: string): (text: string) => Shard {
+  return (text: string): Shard => {
+    const match = /^(\d+)\/(\d+)$/.exec(text);
+    const [index, of] = [Number(match?.[1]), Number(match?.[2])];
+    if (match === null || index < 1 || index > of || !Number.isSafeInteger(of)) {
+      wrong(flag, text, "I/N with I from 1 to N, such as 2/4");
+    }
+    return { index, of };
   };
 }
 

@@ -1,5 +1,6 @@
 // The text of `metamorph`: each broken rule, then what was rewritten how often, then the summary.
 import type { MetamorphFinding, MetamorphResult } from "../tools/metamorph/metamorph.js";
+import { errorOrNull } from "./error-json.js";
 import { findingJson } from "./finding-json.js";
 import type { Palette } from "./palette.js";
 import { counted, grouped, shortened, visible } from "./words.js";
@@ -44,7 +45,7 @@ export function metamorphText(
 
 /** @param reproduce - the command that shows a finding again; null: there is none. @public */
 export function metamorphJson(
-  { verdict, runs, rewritten, operations, applied, findings, notes }: MetamorphResult,
+  { verdict, runs, rewritten, operations, applied, findings, notes, error }: MetamorphResult,
   reproduce: (finding: MetamorphFinding) => string | null,
 ): unknown {
   return {
@@ -63,5 +64,6 @@ export function metamorphJson(
       reproduce: reproduce(finding),
     })),
     notes,
+    error: errorOrNull(error),
   };
 }

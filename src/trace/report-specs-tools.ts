@@ -14,7 +14,7 @@ import {
   text,
   word,
 } from "./fields.js";
-import { FINDING, SIGNATURE } from "./report-parts.js";
+import { ERROR_BODY, FINDING, SIGNATURE } from "./report-parts.js";
 
 const FOUND = openObject(FINDING, ANYTHING);
 const JUDGEMENT = openObject(
@@ -75,6 +75,7 @@ export const METAMORPH_REPORT: AnySpec = openObject(
     applied: map("any", COUNT), // rewritten runs by rewrite
     findings: list(METAMORPH_FINDING),
     notes: list(text()), // why it is incomplete
+    error: nullable(ERROR_BODY), // what ended it early
   },
   ANYTHING,
 );

@@ -56,9 +56,14 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: "its links lead in a circle",
 };
 
-function failure(path: string, error: unknown): EnvironmentError {
+/** Why the system did not let something be written, in words. @internal */
+export function writeReason(error: unknown): string {
   const { code } = error as { code?: string };
-  return unwritable(path, REASONS[code ?? ""] ?? code ?? String(error), error);
+  return REASONS[code ?? ""] ?? code ?? String(error);
+}
+
+function failure(path: string, error: unknown): EnvironmentError {
+  return unwritable(path, writeReason(error), error);
 }
 
 /** Writes all bytes, waiting where the descriptor is slow. */

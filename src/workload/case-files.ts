@@ -1,9 +1,10 @@
 // Where saved cases stand: names in a folder, and what is under a name already.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { byCodeUnit } from "../base/canonical-json.js";
 import { EnvironmentError } from "../base/errors.js";
-import { openSink } from "../trace/writer-sink.js";
+import { unreadable } from "../trace/reader-input.js";
+import { openSink, writeReason } from "../trace/writer-sink.js";
 
 /** A file that may hold a case. @internal */
 export interface CasePath {
@@ -18,13 +19,20 @@ export function fileKind(path: string): "file" | "folder" | null {
   return stat.isDirectory() ? "folder" : "file";
 }
 
-/** The JSON files of a folder whose names begin so, in name order. @internal */
+/** The JSON files of a folder whose names begin so, in name order. Throws `InputError`. @internal */
 export function caseFiles(folder: string, beginning: string): readonly CasePath[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".json") && name.startsWith(beginning))
-    .sort(byCodeUnit)
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, at: statSync(path).mtimeMs }));
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(".json") && name.startsWith(beginning))
+      .sort(byCodeUnit)
+      .map((name) => join(folder, name))
+      .flatMap((path) => {
+        const stat = statSync(path, { throwIfNoEntry: false }); // undefined: somebody took it away meanwhile
+        return stat === undefined ? [] : [{ path, at: stat.mtimeMs }];
+      });
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
 }
 
 /** Takes a file away, where there is one. @internal */
@@ -35,10 +43,40 @@ export function removeFile(path: string): void {
 /** Makes a folder, its parents too, where there is none. Throws `EnvironmentError`. @internal */
 export function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    // One by one: asked for all at once, Node tries for ever below a folder that takes none, such as /proc.
+    const missing: string[] = [];
+    for (let at = resolve(path); fileKind(at) === null && at !== dirname(at); at = dirname(at))
+      missing.push(at);
+    for (const folder of missing.reverse()) makeOne(folder);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new EnvironmentError("output_unwritable", `${path} cannot be made: ${why}`);
+    // what it would stand in is there
+    const isRefused = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw notMade(path, isRefused ? "no folder can be made there" : writeReason(error), error);
+  }
+  if (fileKind(path) !== "folder") throw notMade(path, "there is a file of this name");
+}
+
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // another process may have made it meanwhile
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function notMade(path: string, reason: string, cause?: unknown): EnvironmentError {
+  const place = { file: path };
+  return new EnvironmentError("output_unwritable", `cannot be made: ${reason}`, place, cause);
+}
+
+/** Gives a file another name, in place of what has that name. Throws `EnvironmentError`. @internal */
+export function renameFile(path: string, name: string): void {
+  try {
+    renameSync(path, name);
+  } catch (error) {
+    const message = `cannot be renamed to ${name}: ${writeReason(error)}`;
+    throw new EnvironmentError("output_unwritable", message, { file: path }, error);
   }
 }
 
@@ -49,11 +87,40 @@ export function writeWhole(path: string, text: string): void {
   sink.commit();
 }
 
-/** The text of a file, null where it cannot be read. @internal */
-export function textIfAny(path: string): string | null {
+/** Tells the file under a name from another one that takes its place; null: there is none. @internal */
+export function fileStamp(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? null : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
+}
+
+const LOCK_WAIT_MS = 10;
+const LOCK_WAITS = 1000; // for one lock: whoever made it was killed, since work under it takes milliseconds
+
+/** Does short work while no other process does work under the same lock file. Throws `EnvironmentError`. @internal */
+export function withLock(path: string, work: () => void): void {
+  let seen: string | null = null;
+  let waits = 0;
+  while (!takesLock(path)) {
+    const stamp = fileStamp(path);
+    waits = stamp === seen ? waits + 1 : 0;
+    seen = stamp;
+    if (waits > LOCK_WAITS) removeFile(path);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_WAIT_MS);
+  }
   try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
+    work();
+  } finally {
+    removeFile(path);
+  }
+}
+
+function takesLock(path: string): boolean {
+  try {
+    closeSync(openSync(path, "wx"));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    const message = `cannot be written: ${writeReason(error)}`;
+    throw new EnvironmentError("output_unwritable", message, { file: path }, error);
   }
 }

@@ -23,7 +23,7 @@ const DEPTH_MAX = 64;
  * Reads and parses a file, or what was read of it before. Throws `InputError` with file, line and column. @internal
  */
 export function readJsonFile(file: string, inputs?: ReadInputs): JsonFile {
-  const text = textOf(file, inputs?.get(file) ?? readBytes(file));
+  const text = textOf(file, inputs?.get(file) ?? readBytes(file, BYTES_MAX));
   const parser = new StrictParser(file, text);
   const value = parser.document();
   return {
@@ -39,7 +39,12 @@ export function readJsonFile(file: string, inputs?: ReadInputs): JsonFile {
   };
 }
 
-function readBytes(file: string): Buffer {
+/** The text of a plain file of at most so many bytes. Throws `InputError`. @internal */
+export function readText(file: string, bytesMax: number): string {
+  return textOf(file, readBytes(file, bytesMax));
+}
+
+function readBytes(file: string, bytesMax: number): Buffer {
   const { fd, kind } = openInput(file);
   try {
     // waiting for a pipe here would keep signals from being handled
@@ -48,8 +53,8 @@ function readBytes(file: string): Buffer {
       throw new InputError("input_unreadable", message, { file });
     }
     const { size } = fstatSync(fd);
-    if (size > BYTES_MAX) {
-      const message = `is ${String(size)} bytes long; the limit is ${String(BYTES_MAX)}`;
+    if (size > bytesMax) {
+      const message = `is ${String(size)} bytes long; the limit is ${String(bytesMax)}`;
       throw new InputError("input_format", message, { file });
     }
     return readFileSync(fd);

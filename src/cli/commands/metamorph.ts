@@ -1,8 +1,9 @@
 // `metamorph`: one implementation, one trace, rewritten in ways whose outcome is known.
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
-import { EXIT } from "../../base/exit-codes.js";
+import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { metamorphJson, metamorphText } from "../../report/metamorph-text.js";
+import { visible } from "../../report/words.js";
 import { metamorph, REWRITE_NAMES } from "../../tools/metamorph/metamorph.js";
 import type {
   MetamorphFinding,
@@ -12,8 +13,17 @@ import type {
 } from "../../tools/metamorph/metamorph.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { oneOf, seconds, seedRange, shellWord, wholeNumber, wordList } from "../flags.js";
-import type { SeedRange } from "../flags.js";
+import {
+  oneOf,
+  seconds,
+  seedRange,
+  seedsOf,
+  shardPart,
+  shellWord,
+  wholeNumber,
+  wordList,
+} from "../flags.js";
+import type { SeedRange, Shard } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
@@ -29,11 +39,6 @@ interface MetamorphFlags extends ImplementationFlags, ReadingFlags {
   readonly jobs: number;
   readonly shard?: Shard;
   readonly timeBudget?: number; // seconds
-}
-
-interface Shard {
-  readonly index: number; // from 0
-  readonly count: number;
 }
 
 const VERDICT_EXITS: Readonly<Record<MetamorphResult["verdict"], number>> = {
@@ -69,7 +74,7 @@ export function addMetamorph(command: Command, session: Session, outcome: Comman
     .option("--rewrite <names>", `only these: ${REWRITE_NAMES.join(", ")}`, rewriteList)
     .option("--seeds <from:to>", "seeds of the rewrites, TO not included", seedRange("--seeds"))
     .option("--jobs <n>", "rewritten runs replayed at once", wholeNumber("--jobs", 1, 64), 1)
-    .option("--shard <i/n>", "only every n-th run, from the i-th on (exit 6)", shardOf)
+    .option("--shard <i/n>", "only every n-th run, from the i-th on (exit 6)", shardPart("--shard"))
     .option(
       "--time-budget <seconds>",
       "stop when it is over; what is left out makes the verdict incomplete",
@@ -86,25 +91,15 @@ function rewriteList(text: string): readonly RewriteName[] {
   return wordList("--rewrite")(text).map(oneOf("--rewrite", REWRITE_NAMES));
 }
 
-function shardOf(text: string): Shard {
-  const match = /^(\d+)\/(\d+)$/.exec(text);
-  const [index, count] = [Number(match?.[1]), Number(match?.[2])];
-  if (match === null || index < 1 || index > count) {
-    throw new UsageError(`--shard ${text}: expected I/N with I from 1 to N, such as 2/4`);
-  }
-  return { index: index - 1, count };
-}
-
 async function metamorphCommand(flags: MetamorphFlags, session: Session): Promise<number> {
   const { trace, seeds, shard, rewrite, run } = flags;
   if (trace === undefined) throw new UsageError("metamorph needs --trace FILE (or --trace -)");
-  const { from, to } = seeds ?? { from: 0, to: 1 };
   const end = performance.now() + (flags.timeBudget ?? Infinity) * 1000;
   const options: MetamorphOptions = {
     trace,
     start: starterOf(flags.impl, flags, session),
     reader: readerOptions(flags, session),
-    seeds: Array.from({ length: to - from }, (_, index) => from + index),
+    seeds: seedsOf(seeds ?? { from: 0, to: 1 }),
     jobs: flags.jobs,
     isTimeOver: () => performance.now() > end,
     signal: session.signal,
@@ -118,7 +113,10 @@ async function metamorphCommand(flags: MetamorphFlags, session: Session): Promis
     reproduceLine(trace, flags.impl, finding);
   if (session.isJson) session.printJson(metamorphJson(result, reproduce));
   else session.print(metamorphText(result, session.palette, reproduce));
-  return VERDICT_EXITS[result.verdict];
+  const { error, verdict } = result;
+  if (error === null) return VERDICT_EXITS[verdict];
+  if (!session.isJson) session.note(`unified-trace: ${visible(error.describe())}`);
+  return worstExit([VERDICT_EXITS[verdict], error.exitCode]);
 }
 
 function reproduceLine(trace: string, impl: string, finding: MetamorphFinding): string | null {

@@ -19,12 +19,13 @@ import {
   oneOf,
   seconds,
   seedRange,
+  shardPart,
   shellWord,
   unknownWord,
   wholeNumber,
   wordList,
 } from "../flags.js";
-import type { SeedRange } from "../flags.js";
+import type { SeedRange, Shard } from "../flags.js";
 import { inPackage } from "../place.js";
 import { readRevision } from "../revision.js";
 import type { Session } from "../session.js";
@@ -45,10 +46,6 @@ interface StressFlags {
   readonly scenarios: boolean;
   readonly device: string;
 }
-interface Shard {
-  readonly index: number; // from 1
-  readonly of: number;
-}
 
 const VERDICT_EXITS: Readonly<Record<StressResult["verdict"], number>> = {
   passed: EXIT.ok,
@@ -56,6 +53,8 @@ const VERDICT_EXITS: Readonly<Record<StressResult["verdict"], number>> = {
   incomplete: EXIT.incomplete,
 };
 const QUESTIONS_EVERY = 8;
+// By the names of their values; --no-color is the flag of "color".
+const REPLAY_FLAGS: ReadonlySet<string> = new Set(["replay", "device", "json", "verbose", "color"]);
 
 const HELP = `
 Each seed is a run of scheduler-level operations on two ranks of the allocator, over a modelled
@@ -104,7 +103,7 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
     )
     .option("--deep", `try every answer about capacity on a copy, not one in ${QUESTIONS_EVERY}`)
     .option("--jobs <n>", "worker threads", wholeNumber("--jobs", 1, 64), 1)
-    .addOption(new Option("--shard <i/n>", "part I of N, from 1").argParser(shardOf))
+    .addOption(new Option("--shard <i/n>", "part I of N, from 1").argParser(shardPart("--shard")))
     .option("--time-budget <seconds>", "begin no run after that", seconds("--time-budget"))
     .option("--minimize", "shrink the cases that were found; goes with --out")
     .option("--out <folder>", "where cases and the state lie")
@@ -137,29 +136,12 @@ function layoutList(text: string): readonly Layout[] {
   );
 }
 
-function shardOf(text: string): Shard {
-  const match = /^(\d+)\/(\d+)$/.exec(text);
-  const [index, of] = [Number(match?.[1]), Number(match?.[2])];
-  if (match === null || index < 1 || index > of)
-    throw new UsageError(`--shard ${text}: expected I/N, with I from 1 to N`, "I/N");
-  return { index, of };
-}
-
 function replay(file: string, command: Command, session: Session): number {
-  for (const name of [
-    "seeds",
-    "ops",
-    "layouts",
-    "pageSizes",
-    "profile",
-    "shard",
-    "out",
-    "minimize",
-  ])
-    if (command.getOptionValueSource(name) === "cli") {
-      const flag = name === "pageSizes" ? "page-sizes" : name;
-      throw new UsageError(`--replay runs one case as it stands: --${flag} says nothing there`);
-    }
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (REPLAY_FLAGS.has(name) || command.getOptionValueSource(name) !== "cli") continue;
+    throw new UsageError(`--replay runs one case as it stands: ${option.long ?? name} says nothing there`);
+  }
   const result = replayCase(file);
   if (session.isJson) session.printJson(replayedJson(result, file));
   else session.print(replayedText(result, session.palette));

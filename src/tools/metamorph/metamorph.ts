@@ -1,7 +1,7 @@
 // Rewrites the runs of a trace in ways whose outcome is known, replays both forms on one implementation, and holds the
 // answers against each other by the rule of the rewrite.
 import type { AdapterFailure } from "../../adapter/adapter.js";
-import { CandidateError } from "../../base/errors.js";
+import { CandidateError, type UnifiedTraceError } from "../../base/errors.js";
 import type { Answer, KvOperation, RunConfig } from "../../base/operations.js";
 import { Prng } from "../../base/prng.js";
 import type { ReaderOptions } from "../../trace/reader.js";
@@ -44,9 +44,9 @@ export interface MetamorphOptions extends ToolControl {
   readonly start: StartAdapter;
   readonly run?: string;
   readonly rewrites?: readonly RewriteName[];
-  readonly seeds?: readonly number[]; // default 0
+  readonly seeds?: Iterable<number>; // default 0; gone through for each run
   readonly jobs?: number; // rewritten runs replayed at once
-  readonly shard?: { readonly index: number; readonly count: number }; // runs of this number only, index from 0
+  readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
   readonly isTimeOver?: () => boolean;
   readonly reader?: ReaderOptions;
 }
@@ -68,6 +68,7 @@ export interface MetamorphResult {
   readonly applied: Readonly<Record<string, number>>; // rewritten runs by rewrite
   readonly findings: readonly MetamorphFinding[];
   readonly notes: readonly string[]; // why it is incomplete
+  readonly error: UnifiedTraceError | null; // what ended it early
 }
 
 /** @public */
@@ -113,11 +114,28 @@ class Metamorph {
   }
 
   async run(): Promise<MetamorphResult> {
-    const { trace, run, reader, shard, isTimeOver, rewrites, seeds } = this.#options;
+    const { rewrites, shard } = this.#options;
     for (const name of rewrites ?? REWRITE_NAMES) this.#applied[name] = 0;
+    const error = await this.#pulse.endOf(() => this.#runAll());
+    if (this.#rewritten === 0) this.#notes.push("nothing could be rewritten");
+    const isIncomplete = this.#notes.length > 0 || shard !== undefined || error !== null;
+    return {
+      verdict: this.#findings.length > 0 ? "failed" : isIncomplete ? "incomplete" : "passed",
+      runs: this.#pulse.runs,
+      rewritten: this.#rewritten,
+      operations: this.#operations,
+      applied: this.#applied,
+      findings: this.#findings,
+      notes: this.#notes,
+      error,
+    };
+  }
+
+  async #runAll(): Promise<void> {
+    const { trace, run, reader, shard, isTimeOver, rewrites, seeds } = this.#options;
     let index = 0;
     for await (const traced of runsOf(trace, run ?? null, reader ?? {})) {
-      const isOurs = shard === undefined || index % shard.count === shard.index;
+      const isOurs = shard === undefined || index % shard.of === shard.index - 1;
       index += 1;
       if (!isOurs) continue;
       if (isTimeOver?.() === true) {
@@ -128,23 +146,12 @@ class Metamorph {
       await this.#runOne(traced, rewrites ?? REWRITE_NAMES, seeds ?? [0]);
       this.#pulse.runs += 1;
     }
-    if (this.#rewritten === 0) this.#notes.push("nothing could be rewritten");
-    const isIncomplete = this.#notes.length > 0 || shard !== undefined;
-    return {
-      verdict: this.#findings.length > 0 ? "failed" : isIncomplete ? "incomplete" : "passed",
-      runs: this.#pulse.runs,
-      rewritten: this.#rewritten,
-      operations: this.#operations,
-      applied: this.#applied,
-      findings: this.#findings,
-      notes: this.#notes,
-    };
   }
 
   async #runOne(
     { line, ops }: TraceRun,
     rewrites: readonly RewriteName[],
-    seeds: readonly number[],
+    seeds: Iterable<number>,
   ): Promise<void> {
     const { run, config } = line;
     const base = await this.#replay(config, ops);
@@ -153,19 +160,18 @@ class Metamorph {
       this.#notes.push(`run ${run} is left out: ${why}`);
       return;
     }
-    const tasks = seeds.flatMap((seed) =>
-      rewrites.map((rewrite): Task => ({ run, config, base, rewrite, seed })),
-    );
+    const tasks = (function* (): Generator<Task> {
+      for (const seed of seeds)
+        for (const rewrite of rewrites) yield { run, config, base, rewrite, seed };
+    })();
     const jobs = this.#options.jobs ?? 1;
-    for (let from = 0; from < tasks.length; from += jobs) {
+    for (let batch = next(tasks, jobs); batch.length > 0; batch = next(tasks, jobs)) {
       if (this.#options.isTimeOver?.() === true) {
         this.#notes.push(`the time budget ended inside run ${run}`);
         return;
       }
       // findings in the order of the tasks, however many run at once
-      const found = await Promise.all(
-        tasks.slice(from, from + jobs).map((task) => this.#try(task)),
-      );
+      const found = await Promise.all(batch.map((task) => this.#try(task)));
       this.#findings.push(...found.filter((finding) => finding !== null));
       await this.#pulse.breathe();
     }
@@ -208,6 +214,17 @@ class Metamorph {
       }
     });
   }
+}
+
+/** Up to `count` more of them. */
+function next<T>(items: Iterator<T>, count: number): T[] {
+  const taken: T[] = [];
+  while (taken.length < count) {
+    const item = items.next();
+    if (item.done === true) break;
+    taken.push(item.value);
+  }
+  return taken;
 }
 
 type Found = Finding & { readonly at: number };

@@ -88,6 +88,17 @@ export function earlierCase(path: string, signature: Signature): ShrinkCase | nu
   return value;
 }
 
+/** Whether a case of this failure may take the name: nothing stands there, or such a case. @internal */
+export function mayReplace(path: string, signature: Signature): boolean {
+  try {
+    earlierCase(path, signature);
+    return true;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return false;
+  }
+}
+
 /** The shrunk case in a file, null where it is none. */
 function readCase(path: string): Scenario | null {
   try {

@@ -74,6 +74,11 @@ export async function scenarioInput(
       `${file}: the case is judged by ${found.by}, which shrinks its own (stress --minimize)`,
     );
   }
+  if (config !== null && !scenario.configs.some(([label]) => label === config)) {
+    const known = scenario.configs.flatMap(([label]) => label ?? []);
+    const names = known.length === 0 ? "it has one without a name" : `it has ${known.join(", ")}`;
+    throw new UsageError(`--run ${config}: no configuration of ${file}; ${names}`);
+  }
   if (found?.by === "divergence") {
     const value = caseOfScenario(scenario);
     if (value === null) throw new InputError("scenario", "a case has one configuration", { file });

@@ -11,7 +11,7 @@ import type { Finding, Signature } from "../findings.js";
 import { Pulse } from "../pulse.js";
 import { scenarioFault } from "../run-scenarios.js";
 import { caseDigest } from "./case.js";
-import { caseName, earlierCase, placeInFolder, writeCase } from "./case-file.js";
+import { caseName, earlierCase, mayReplace, placeInFolder, writeCase } from "./case-file.js";
 import type { ShrinkInput } from "./inputs.js";
 import { shrink } from "./shrink.js";
 import type { FailingCase, ShrinkOptions, ShrinkResult } from "./shrink.js";
@@ -160,12 +160,20 @@ class CaseWriter {
       const { signature } = other.finding;
       const place = this.#isFolder
         ? placeInFolder(this.#options.out, signature, other.case)
-        : `${this.path.replace(/\.json$/, "")}.second-${String(index + 1)}.json`;
+        : this.#placeBeside(index + 1, signature);
       if (place === null) continue;
       await this.#writeTo(place, other);
       written.push(writtenAs(place, other));
     }
     return written;
+  }
+
+  /** The first name from a number on under which nothing stands that is not of this failure. */
+  #placeBeside(number: number, signature: Signature): string {
+    for (let at = number; ; at++) {
+      const path = `${this.path.replace(/\.json$/, "")}.second-${String(at)}.json`;
+      if (mayReplace(path, signature)) return path;
+    }
   }
 
   async #writeTo(path: string, failing: FailingCase): Promise<void> {

@@ -9,7 +9,15 @@ import { type StressScenarioResult, stressScenarios } from "./scenarios.js";
 import { ResumeState, type UnitResult } from "./resume.js";
 import { noStressCounts, type StressCounts } from "./run.js";
 import { stressCase } from "./seed.js";
-import { type PlainResult, runNameOf, type UnitPlan, unitsOf, workThrough } from "./units.js";
+import {
+  type PlainResult,
+  runNameOf,
+  unitCount,
+  unitPlace,
+  type UnitPlan,
+  unitsOf,
+  workThrough,
+} from "./units.js";
 
 const SAVE_EVERY_MS = 1000;
 
@@ -51,9 +59,8 @@ export interface StressResult {
 
 /** Runs all seeds of a plan under all checks. @public */
 export async function runStress(options: StressOptions): Promise<StressResult> {
-  const { out, timeBudget, jobs, signal } = options;
+  const { out, timeBudget, signal } = options;
   const begin = performance.now();
-  const units = unitsOf(options);
   if (out !== null) openFolder(out);
   const state = out === null ? null : new ResumeState(out, keyOf(options));
   const cases = out === null ? [] : savedCases(out);
@@ -70,40 +77,15 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
     addCounts(counts, found.counts);
     coverage.join(found.coverage);
   }
-  const results = new Map<string, UnitResult>();
-  for (const unit of units) {
-    const known = state?.get(runNameOf(unit));
-    if (known !== undefined) results.set(known.run, known);
-  }
-  const resumed = results.size;
-  let saved = begin;
-  let operations = 0;
-  const finish = (result: PlainResult): void => {
-    const unit = unitResult(result, out);
-    results.set(unit.run, unit);
-    operations += unit.counts.operations;
-    options.onProgress?.({ runs: results.size, operations, run: unit.run });
-    if (state === null) return;
-    state.add(unit);
-    if (performance.now() - saved < SAVE_EVERY_MS) return;
-    state.save();
-    saved = performance.now();
-  };
-  const left = units.filter((unit) => !results.has(runNameOf(unit)));
   const isLate = (): boolean =>
     timeBudget !== null && performance.now() - begin > timeBudget * 1000;
-  let leftOut: number;
-  try {
-    leftOut = await workThrough(left, jobs, isLate, signal, finish);
-  } finally {
-    state?.save();
-  }
-  const ordered = units.flatMap((unit) => results.get(runNameOf(unit)) ?? []);
-  for (const unit of ordered) {
+  const { done, resumed } = await runSeeds(options, state, isLate);
+  const leftOut = unitCount(options) - done.length;
+  for (const unit of done) {
     coverage.join(new CoverageCounts(unit.coverage));
     addCounts(counts, unit.counts);
   }
-  const findings = [...again, ...findingsOf(ordered)];
+  const findings = [...again, ...findingsOf(done)];
   if (options.isMinimizing)
     for (const { case: file } of findings) {
       signal?.throwIfAborted();
@@ -111,7 +93,7 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
     }
   return {
     verdict: findings.length > 0 ? "failed" : leftOut > 0 ? "incomplete" : "passed",
-    runs: ordered.length,
+    runs: done.length,
     resumed,
     cases: cases.length,
     scenarios,
@@ -120,6 +102,47 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
     counts,
     coverage: coverage.tables(),
   };
+}
+
+/** Runs the seeds that are not done yet. Finished runs come in the order of the plan. */
+async function runSeeds(
+  options: StressOptions,
+  state: ResumeState | null,
+  isLate: () => boolean,
+): Promise<{ readonly done: readonly UnitResult[]; readonly resumed: number }> {
+  const { out, jobs, signal } = options;
+  const results = new Map<number, UnitResult>(); // by place
+  const keep = (unit: UnitResult): void => {
+    const place = unitPlace(options, unit.run);
+    if (place !== null) results.set(place, unit);
+  };
+  for (const unit of state?.units ?? []) keep(unit);
+  const resumed = results.size;
+  let saved = performance.now();
+  let operations = 0;
+  const finish = (result: PlainResult): void => {
+    const unit = unitResult(result, out);
+    keep(unit);
+    operations += unit.counts.operations;
+    options.onProgress?.({ runs: results.size, operations, run: unit.run });
+    if (state === null) return;
+    state.add(unit);
+    if (performance.now() - saved < SAVE_EVERY_MS) return;
+    state.save();
+    saved = performance.now();
+  };
+  const known = new Set([...results.values()].map(({ run }) => run));
+  const left = (function* () {
+    for (const unit of unitsOf(options)) if (!known.has(runNameOf(unit))) yield unit;
+  })();
+  const threads = Math.min(jobs, unitCount(options) - resumed);
+  try {
+    await workThrough(left, threads, isLate, signal, finish);
+  } finally {
+    state?.save();
+  }
+  const inOrder = [...results].sort(([one], [other]) => one - other);
+  return { done: inOrder.map(([, unit]) => unit), resumed };
 }
 
 function scenarioFindings({ run, file, findings }: StressScenarioResult): StressFinding[] {

@@ -27,18 +27,38 @@ export interface UnitPlan {
 }
 
 /** Every run of a plan, or of its shard: layout by layout, seed by seed. @internal */
-export function unitsOf(plan: UnitPlan): readonly StressSeedOptions[] {
-  const { seeds, ops, layouts, pageSizes, profile, questionsEvery, shard } = plan;
-  const units: StressSeedOptions[] = [];
+export function* unitsOf(plan: UnitPlan): Generator<StressSeedOptions> {
+  const { seeds, ops, layouts, pageSizes, profile, questionsEvery } = plan;
   let at = 0;
   for (const layout of layouts)
     for (let seed = seeds.from; seed < seeds.to; seed++) {
       const pageSize = pageSizes[seed % pageSizes.length]!; // in range
-      if (shard === null || at % shard.of === shard.index - 1)
-        units.push({ seed, ops, layout, pageSize, profile, questionsEvery });
+      if (isInShard(plan, at)) yield { seed, ops, layout, pageSize, profile, questionsEvery };
       at += 1;
     }
-  return units;
+}
+
+function isInShard({ shard }: UnitPlan, at: number): boolean {
+  return shard === null || at % shard.of === shard.index - 1;
+}
+
+/** How many runs `unitsOf` gives. @internal */
+export function unitCount({ seeds, layouts, shard }: UnitPlan): number {
+  const all = layouts.length * (seeds.to - seeds.from);
+  return shard === null ? all : Math.max(0, Math.ceil((all - shard.index + 1) / shard.of));
+}
+
+/** Where a run stands in the order of the plan; null: it is none of its runs. @internal */
+export function unitPlace(plan: UnitPlan, run: string): number | null {
+  const { seeds, layouts, pageSizes } = plan;
+  const match = /^([^/]+)\/p(\d+)\/seed-(\d+)$/.exec(run);
+  const [, layout, pageSize, text] = match ?? [];
+  const index = layouts.findIndex((one) => one === layout);
+  const seed = Number(text);
+  if (index < 0 || !(seed >= seeds.from && seed < seeds.to)) return null;
+  if (Number(pageSize) !== pageSizes[seed % pageSizes.length]) return null;
+  const at = index * (seeds.to - seeds.from) + seed - seeds.from;
+  return isInShard(plan, at) ? at : null;
 }
 
 /** @internal */
@@ -46,33 +66,30 @@ export function runNameOf({ layout, pageSize, seed }: StressSeedOptions): string
   return `${layout}/p${String(pageSize)}/seed-${String(seed)}`;
 }
 
-/**
- * Works through units with `jobs` threads; `isLate` is asked before each.
- * @returns how many were not begun
- * @internal
- */
+/** Works through units with at most `jobs` threads; `isLate` is asked before each. @internal */
 export async function workThrough(
-  units: readonly StressSeedOptions[],
+  units: Iterator<StressSeedOptions>,
   jobs: number,
   isLate: () => boolean,
   signal: AbortSignal | undefined,
   done: (result: PlainResult) => void,
-): Promise<number> {
-  let next = 0;
+): Promise<void> {
   const take = (): StressSeedOptions | null => {
     signal?.throwIfAborted();
-    return next < units.length && !isLate() ? units[next++]! : null;
+    if (isLate()) return null;
+    const unit = units.next();
+    return unit.done === true ? null : unit.value;
   };
-  if (jobs === 1) {
+  if (jobs <= 1) {
     for (let unit = take(); unit !== null; unit = take()) {
       done(plainResult(stressSeed(unit)));
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });
     }
-    return units.length - next;
+    return;
   }
-  const workers = Array.from({ length: Math.min(jobs, units.length) }, () => {
+  const workers = Array.from({ length: jobs }, () => {
     return new Worker(new URL("./worker.js", import.meta.url));
   });
   try {
@@ -80,7 +97,6 @@ export async function workThrough(
   } finally {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
-  return units.length - next;
 }
 
 /** Feeds one worker until nothing is left. */

@@ -191,7 +191,7 @@ test("more at once changes nothing", async () => {
 test("what is left out makes the verdict incomplete, and nothing rewritten is no pass", async () => {
   const trace = await recorded([run(0, "default"), run(1, "default")]);
   const none = (): Mistake => () => null;
-  const half = await tried(trace, none, { shard: { index: 1, count: 2 } });
+  const half = await tried(trace, none, { shard: { index: 2, of: 2 } });
   expect(half).toMatchObject({ verdict: "incomplete", runs: 1, findings: [] });
   const late = await tried(trace, none, { isTimeOver: () => true });
   expect(late).toMatchObject({ verdict: "incomplete", rewritten: 0 });
