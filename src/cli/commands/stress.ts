@@ -140,7 +140,9 @@ function replay(file: string, command: Command, session: Session): number {
   for (const option of command.options) {
     const name = option.attributeName();
     if (REPLAY_FLAGS.has(name) || command.getOptionValueSource(name) !== "cli") continue;
-    throw new UsageError(`--replay runs one case as it stands: ${option.long ?? name} says nothing there`);
+    throw new UsageError(
+      `--replay runs one case as it stands: ${option.long ?? name} says nothing there`,
+    );
   }
   const result = replayCase(file);
   if (session.isJson) session.printJson(replayedJson(result, file));
