@@ -46,8 +46,8 @@ function credit(world: World, frees: Demand): void {
       band.holes.push(ANYWHERE);
       if (band.role !== "window") band.freeIds.push(id);
     }
-    // Of what a load holds without an id only the count goes; the places stay fixed.
-    for (const _ of band.reserved.splice(0, Math.max(0, count - ordered.length)))
-      band.holes.push(ANYWHERE);
+    // What a load holds without an id stays where it is; as a count it is free as well.
+    const rest = Math.min(Math.max(0, count - ordered.length), band.reserved.length);
+    for (let credited = 0; credited < rest; credited++) band.holes.push(ANYWHERE);
   }
 }
