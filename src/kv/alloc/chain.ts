@@ -33,7 +33,7 @@ import {
   type ReliefContext,
   type Relieved,
   relieve,
-  reservedSnapshots,
+  servesAfterFrees,
 } from "./relief.js";
 import { EffectScope, type NetworkTransfer } from "./signals.js";
 import { SnapshotMemo } from "./snapshot.js";
@@ -246,17 +246,7 @@ export class ChainAllocator {
         demand,
       );
     }
-    const serves = (bands: readonly BandSnapshot[]): boolean => {
-      const credited = bands.map((band, index) => {
-        const pages = freed[index]!;
-        return { ...band, live: band.live - pages, free: band.free + pages };
-      });
-      return firstPlan(credited, demand) !== null;
-    };
-    if (serves(this.snapshot())) return true;
-    // A float that holds a reserved page stays: only what it absorbs makes room beside it.
-    const isReserved = this.bands.some((band) => band.fixed.size > 0);
-    return isReserved && serves(reservedSnapshots(this.#context));
+    return servesAfterFrees(this.#context, demand, freed);
   }
 
   /** Whether a demand fits the empty chain, on every stage. */

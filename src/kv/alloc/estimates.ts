@@ -10,20 +10,25 @@ export interface Estimate {
   readonly usage: number;
 }
 
-/** One band's estimate; with stages the least over all of them. @internal */
+/** One band's estimate; with stages each figure is the least over all of them. @internal */
 export function estimateOf(chain: ChainAllocator, index: number): Estimate {
   const band = chain.bands[index]!; // the caller's band
   const units = band.plan.unitsPerPage;
   const held = band.live * units;
-  let pages = Number.MAX_SAFE_INTEGER;
-  for (const snapshot of chain.stageSnapshots() ?? [chain.snapshot()]) {
-    pages = Math.min(pages, availablePages(snapshot, index));
+  const stages = chain.stageSnapshots();
+  const space = band.plan.isOwner ? chain.virtual : band.plan.kind === "state" ? chain.slots : null;
+  // a stage has as many ids as its grid has pages
+  const ids = stages === null ? (space?.free.length ?? null) : null;
+  let available = Number.MAX_SAFE_INTEGER;
+  let usage = 100;
+  for (const snapshot of stages ?? [chain.snapshot()]) {
+    const pages = availablePages(snapshot, index);
+    const here = Math.min(pages, ids ?? pages) * units;
+    available = Math.min(available, here);
+    const total = held + here;
+    usage = Math.min(usage, total === 0 ? 0 : Math.floor((100 * held) / total));
   }
-  const ids = band.plan.isOwner ? chain.virtual : band.plan.kind === "state" ? chain.slots : null;
-  if (ids !== null) pages = Math.min(pages, ids.free.length);
-  const available = pages * units;
-  const total = held + available;
-  return { held, available, usage: total === 0 ? 0 : Math.floor((100 * held) / total) };
+  return { held, available, usage };
 }
 
 /** Holes, and the pages of the larger gap, as far as the grid has room. */

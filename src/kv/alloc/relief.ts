@@ -13,7 +13,13 @@ import type { FenceList } from "./fences.js";
 import { FloatBand } from "./float-band.js";
 import type { ForwardStep } from "./forward-steps.js";
 import { nothingFixed, packEnd, type IsFixed } from "./packing.js";
-import { type BandSnapshot, type ChainPlan, firstPlan } from "./pricing.js";
+import {
+  type BandSnapshot,
+  type ByteRange,
+  type ChainPlan,
+  firstPlan,
+  planNoMove,
+} from "./pricing.js";
 import { moveOrder, relocate, relocationMoves } from "./relocation.js";
 import { newer } from "./signals.js";
 import { isPlacedAnew, type ReliefPlan, touchedTransfers } from "./touched.js";
@@ -56,9 +62,42 @@ function reservedFixed(context: ReliefContext): readonly IsFixed[] {
   );
 }
 
-/** The bands as settling, parking and absorbing leave them, reservations in place. @internal */
-export function reservedSnapshots(context: ReliefContext): readonly BandSnapshot[] {
-  return settledSnapshots(context, reservedFixed(context));
+/**
+ * Whether a demand fits once `freed` pages a band came back. While nothing is fixed counts tell; else it is planned as
+ * the take behind those frees would be. What is freed is a hole that lies nowhere: it moves no frontier and no edge, but
+ * a float that it empties parks.
+ *
+ * @internal
+ */
+export function servesAfterFrees(
+  context: ReliefContext,
+  demand: readonly number[],
+  freed: readonly number[],
+): boolean {
+  if (!holdsAnything(context))
+    return firstPlan(credited(context.snapshot(), freed), demand) !== null;
+  const blocked = context.fences.heldByTransfers();
+  if (planNoMove(credited(context.snapshot(), freed), demand, blocked) !== null) return true;
+  const plans = (fixed: readonly IsFixed[], avoided: readonly ByteRange[]): boolean => {
+    const bands = credited(settledSnapshots(context, fixed), freed).map(parkedIfEmpty);
+    return firstPlan(bands, demand, avoided) !== null;
+  };
+  return plans(networkFixed(context), blocked) || plans(reservedFixed(context), []);
+}
+
+function credited(
+  bands: readonly BandSnapshot[],
+  freed: readonly number[],
+): readonly BandSnapshot[] {
+  return bands.map((band, index) => {
+    const pages = freed[index]!; // one number a band
+    return { ...band, live: band.live - pages, free: band.free + pages };
+  });
+}
+
+function parkedIfEmpty(band: BandSnapshot): BandSnapshot {
+  const isEmpty = band.grow === "float" && band.live === 0 && band.pinned === 0;
+  return isEmpty ? { ...band, spanFirst: band.pages, spanCount: 0, free: 0 } : band;
 }
 
 /** What stays in the first attempt: reservations, places of transfers, rows that a receive holds. */

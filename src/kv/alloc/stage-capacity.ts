@@ -4,7 +4,7 @@ import type { StageConfig } from "../../base/operations.js";
 import { hashName, hexOf, type Lanes, LaneSum } from "../../base/digest.js";
 import type { ChainConfig } from "../config.js";
 import { bandPlans, type BandPlan } from "../memory/geometry.js";
-import { type BandSnapshot, feasible, indexShortage, planRelayout } from "./pricing.js";
+import { type BandSnapshot, feasible, indexShortage } from "./pricing.js";
 
 /** The stages' geometries and the fold of what was asked since the last digest. @internal */
 export class StageCapacity {
@@ -29,16 +29,9 @@ export class StageCapacity {
     return this.#plans.map((plans) => plans.map((plan, index) => simulated(plan, live[index]!)));
   }
 
-  /** The same with floats spread as a relayout would place them: what estimates read. */
+  /** The same with each float packed low upon its neighbour: what estimates read. */
   laidOut(live: readonly number[]): readonly (readonly BandSnapshot[])[] {
-    return this.snapshots(live).map((snapshot) => {
-      const plan = planRelayout(
-        snapshot,
-        live.map(() => 0),
-      );
-      if (plan === null) return snapshot;
-      return snapshot.map((band, index) => ({ ...band, spanFirst: plan.spans[index]![0] }));
-    });
+    return this.snapshots(live).map(packedLow);
   }
 
   /** Ids that the stage with the fewest of them has in one band. */
@@ -141,6 +134,17 @@ function inChainOrder(config: ChainConfig, stage: StageConfig): StageConfig["sub
     return index < 0 ? config.subPools.length : index;
   };
   return [...stage.sub_pools].sort((left, right) => rank(left.name) - rank(right.name));
+}
+
+function packedLow(bands: readonly BandSnapshot[]): readonly BandSnapshot[] {
+  let cursor = 0; // bytes
+  return bands.map((band) => {
+    if (band.grow === "float" && band.spanCount === 0) return band;
+    const lowest = Math.max(Math.ceil(cursor / band.pageBytes), band.firstPage);
+    const spanFirst = band.grow === "float" ? lowest : band.spanFirst;
+    cursor = (spanFirst + band.spanCount) * band.pageBytes;
+    return { ...band, spanFirst };
+  });
 }
 
 function simulated(plan: BandPlan, live: number): BandSnapshot {
