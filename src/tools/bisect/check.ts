@@ -1,6 +1,9 @@
 // The first operation of a run with which a command of the user fails: the command gets the run as far as a prefix, as a
 // trace, by halves. Its exit code says what it found, as in `git bisect run`.
+import { foldDigests } from "../../base/digest.js";
 import { InternalError, UsageError } from "../../base/errors.js";
+import { FIXED_COMPONENTS } from "../../base/operations.js";
+import { bandsOf } from "../../trace/digest-rules.js";
 import type { HeaderLine, OpLine, RunLine } from "../../trace/lines.js";
 import { openTrace } from "../../trace/reader.js";
 import type { ReaderOptions } from "../../trace/reader.js";
@@ -114,7 +117,7 @@ class CheckSearch {
     writer.line(header);
     writer.line(run);
     for (const line of lines) writer.line(line);
-    writer.end(run.run, lines.length, null);
+    writer.end(run.run, lines.length, endDigest(lines));
     writer.commit();
     const { code, problem } = await this.#options.check();
     this.#pulse.count(lines.length);
@@ -125,4 +128,14 @@ class CheckSearch {
     }
     return code === 0 ? "good" : code === SKIP ? "skipped" : "bad";
   }
+}
+
+/** The digest at the end of a prefix: the fold of all components as they then stand; null in a run without digests. */
+function endDigest(lines: readonly OpLine[]): string | null {
+  const boot = lines[0];
+  if (boot?.op !== "boot" || boot.ok === undefined || boot.digest === undefined) return null;
+  const standing: Record<string, string> = {};
+  for (const { digest } of lines) Object.assign(standing, digest);
+  const order = [...bandsOf(boot.ok), ...FIXED_COMPONENTS];
+  return foldDigests(order.map((component) => standing[component] ?? ""));
 }

@@ -15,9 +15,12 @@ export interface NamedCommit {
   readonly commit: string; // full hash
 }
 
+/** What is asked about the commits. @public */
+export type CommitHistory = Pick<History, "between" | "inOrder" | "mergeBases" | "describe">;
+
 /** @public */
 export interface BisectCommitsOptions extends Omit<CompareTraceOptions, "candidate" | "start"> {
-  readonly history: History;
+  readonly history: CommitHistory;
   readonly good: NamedCommit;
   readonly bad: NamedCommit;
   readonly start: (commit: string) => StartAdapter;
