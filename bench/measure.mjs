@@ -56,6 +56,13 @@ async function compare(file, expected = "equal", candidate = "self:none") {
   return result.operations;
 }
 
+async function files(base, candidate) {
+  const { compareFiles } = await import("../dist/tools/compare-files.js");
+  const result = await compareFiles({ base, candidate });
+  if (result.verdict !== "equal") throw new Error(`verdict ${result.verdict}, expected equal`);
+  return result.operations;
+}
+
 async function write(file, target) {
   const { createTraceWriter } = await import("../dist/trace/writer.js");
   const lines = parsedLines(file);
@@ -144,7 +151,9 @@ async function adapter(operations, window, command) {
 }
 
 const [what, ...rest] = process.argv.slice(2);
-const prepared = { bare, validate, replay, compare, checks, write, stringify, adapter }[what];
+const prepared = { bare, validate, replay, compare, files, checks, write, stringify, adapter }[
+  what
+];
 const startsLate =
   what === "checks" || what === "write" || what === "stringify" || what === "adapter";
 const ready = startsLate ? await prepared(...rest) : { work: () => prepared(...rest) };

@@ -1,7 +1,7 @@
 // Prints the numeric goals, each as a ratio inside one run: node bench/run.mjs [--ops 1000000] [--rounds 5] [--check]
 // With --check it fails when three tries all miss a ratio. Files live in a temporary folder.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
@@ -36,9 +36,9 @@ function measure(...words) {
 }
 
 /** Seconds of a whole process, start-up included. */
-function wall(args) {
+function wall(args, program = process.execPath) {
   const before = performance.now();
-  const child = spawnSync(process.execPath, args, { encoding: "utf8" });
+  const child = spawnSync(program, args, { encoding: "utf8" });
   if (child.status !== 0) throw new Error(child.stderr.split("\n")[0]);
   return (performance.now() - before) / 1000;
 }
@@ -197,6 +197,32 @@ function writerGoal(file) {
   );
 }
 
+/** Two equal traces against `cmp`, both as whole processes. */
+function equalFilesGoal(file) {
+  const copy = `${file}.copy`;
+  copyFileSync(file, copy);
+  if (spawnSync("cmp", [file, copy]).status !== 0) {
+    console.log("skipped goal 11: no cmp on this machine");
+    return;
+  }
+  const found = inTurn({
+    cmp: () => wall([file, copy], "cmp"),
+    ours: () => wall([MEASURE, "files", file, copy]),
+    measured: () => measure("files", file, copy),
+  });
+  const [cmp, ours] = [median(found.cmp), median(found.ours)];
+  const peak = Math.max(...found.measured.map((m) => m.rssBytes));
+  const size = mib(statSync(file).size);
+  goal(
+    11,
+    `comparison of two equal traces of ${size} against cmp`,
+    `${ratio(ours / cmp)}x, ${ours.toFixed(2)} s, peak ${mib(peak)}`,
+    "<= 4x and <= 128 MiB",
+    ours <= 4 * cmp && peak <= 128 * 1048576,
+  );
+  rmSync(copy);
+}
+
 function everything() {
   rows.length = 0;
   let peak = 0;
@@ -213,6 +239,7 @@ function everything() {
   recorderRows(goal);
   writerGoal(small);
   adapterRows(goal, { measure, inTurn, median, folder });
+  equalFilesGoal(small);
   allocatorRows(goal);
   return rows.filter((row) => !row.isMet);
 }

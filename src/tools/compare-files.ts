@@ -4,6 +4,8 @@ import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js"
 import { isReadAgain } from "../trace/reader-input.js";
 import type { OpLine, RunLine } from "../trace/lines.js";
 import { openTrace } from "../trace/reader.js";
+import { areLargeFiles, readEqualPart } from "../trace/reader-equal.js";
+import type { EqualPart, TraceResume } from "../trace/reader-equal.js";
 import { foreignLog, openLog } from "../workload/import.js";
 import type { ForeignLog } from "../workload/import.js";
 import { PairComparison } from "./compare-pair.js";
@@ -11,18 +13,21 @@ import { ResultList } from "./compare-results.js";
 import { RunComparer } from "./compare-run.js";
 import type { ComparedParts } from "./answered-line.js";
 import type { CompareChoices } from "./compare-trace.js";
+import type { CompareMode } from "./equality/modes.js";
 import { Pulse } from "./pulse.js";
 import { configDifference, sideDifferences, TraceSide } from "./sides.js";
 import { TraceCursor } from "./trace-cursor.js";
-import type { CompareResult, SideDifference } from "./outcome.js";
+import type { CompareResult, RunComparison, SideDifference } from "./outcome.js";
 
 const KEEP = 5;
+const BLOCKS_FROM = 16 * 1024 * 1024; // bytes
 
 /** @public */
 export interface CompareFilesOptions extends CompareChoices {
   readonly base: string; // a trace, or the log of another allocator (`umpire:FILE`, or recognised)
   readonly candidate: string;
   readonly keepGoing?: boolean; // align everything past the first difference, not a limited stretch
+  readonly blocksFrom?: number; // bytes, default 16 MiB: from this size on runs are first compared as bytes
 }
 
 /** Compares two traces, foreign logs as they are imported. @public */
@@ -58,9 +63,9 @@ class FileComparison {
   }
 
   async run(): Promise<CompareResult> {
-    const base = await this.#cursor(this.#options.base);
+    const equal = await this.#equalPart();
     try {
-      await this.#runs(base);
+      if (equal?.isWhole !== true) await this.#runsBehind(equal);
     } catch (thrown) {
       if (!(thrown instanceof UnifiedTraceError) || thrown instanceof InternalError) throw thrown;
       if (this.#results.isEmpty && (this.#comparer?.operations ?? 0) === 0) throw thrown;
@@ -84,10 +89,45 @@ class FileComparison {
     for (const cursor of this.#open) await cursor.close();
   }
 
-  async #cursor(spec: string): Promise<TraceCursor> {
+  /** Large traces that begin with the same bytes need not be parsed as far as that; null: nothing was looked at so. */
+  async #equalPart(): Promise<EqualPart | null> {
+    const { base, candidate, run, reader = {}, blocksFrom = BLOCKS_FROM, signal } = this.#options;
+    const { mode = "exact" } = this.#options;
+    const isOther = run !== undefined || reader.lenient === true || reader.validate === false;
+    if (isOther || !areLargeFiles([base, candidate], blocksFrom)) return null;
+    const onOperations = (count: number, name: string | null): void => {
+      this.#pulse.run = name;
+      this.#pulse.count(count);
+      this.#options.onProgress?.(this.#pulse.progress());
+    };
+    const part = await readEqualPart(base, candidate, { signal, onOperations });
+    if (part === null) return null;
+    [this.#baseSide.header, this.#candidateSide.header] = part.headers;
+    for (const { line, operations, refusals } of part.runs) {
+      this.#results.saw(line.run);
+      this.#baseSide.run(line);
+      this.#candidateSide.run(line);
+      this.#results.push(equalRun(line.run, operations, refusals, mode));
+    }
+    this.#pulse.runs = part.runs.length;
+    for (const side of [this.#baseSide, this.#candidateSide]) side.part(part);
+    return part;
+  }
+
+  async #runsBehind(equal: EqualPart | null): Promise<void> {
+    const [left, right] = equal?.resume ?? [];
+    const base = await this.#cursor(this.#options.base, left);
+    if (right !== undefined) {
+      this.#candidate = await this.#cursor(this.#options.candidate, right);
+      this.#candidate.runsPassed = right.runs.length;
+    }
+    await this.#runs(base, new Set(left?.runs));
+  }
+
+  async #cursor(spec: string, resume?: TraceResume): Promise<TraceCursor> {
     let log = this.#logs.get(spec);
     if (log === undefined) this.#logs.set(spec, (log = await foreignLog(spec)));
-    const reader = this.#options.reader ?? {};
+    const reader = { ...this.#options.reader, ...(resume === undefined ? {} : { resume }) };
     const cursor = new TraceCursor(
       log === null ? await openTrace(spec, reader) : openLog(log, reader),
     );
@@ -95,8 +135,8 @@ class FileComparison {
     return cursor;
   }
 
-  async #runs(base: TraceCursor): Promise<void> {
-    const inBase = new Set<string>();
+  /** @param inBase - runs of the base that are compared already */
+  async #runs(base: TraceCursor, inBase: Set<string>): Promise<void> {
     for (;;) {
       const line = await base.nextRun();
       this.#baseSide.header ??= base.header;
@@ -244,4 +284,18 @@ class FileComparison {
     }
     return { fx: true, digest: left !== null && left === right };
   }
+}
+
+function equalRun(
+  run: string,
+  operations: number,
+  agreedRefusals: number,
+  mode: CompareMode,
+): RunComparison {
+  const verdict = mode === "exact" || mode === "renamed" ? "equal" : "agree";
+  return {
+    ...{ run, verdict, agreed: operations, operations, skipped: 0, agreedRefusals },
+    ...{ divergence: null, examination: null, alignment: null, unstable: null, accepted: null },
+    ...{ reproduce: null, note: null },
+  };
 }

@@ -4,6 +4,7 @@ import type { Adapter } from "../adapter/adapter.js";
 import { canonicalJson } from "../base/canonical-json.js";
 import type { DigestDepth, RunConfig } from "../base/operations.js";
 import type { HeaderLine, RunLine } from "../trace/lines.js";
+import type { EqualPart } from "../trace/reader-equal.js";
 import { givesDepth } from "./candidate.js";
 import type { ComparedParts } from "./answered-line.js";
 import { stateDifferences } from "./state-differences.js";
@@ -47,6 +48,13 @@ export class TraceSide {
       if (line.fx !== undefined) this.#hasEffects = true;
       if (line.digest !== undefined) this.#hasDigests = true;
     }
+  }
+
+  /** Takes note of what a part holds that was not read line by line. */
+  part({ kinds, hasEffects, hasDigests }: EqualPart): void {
+    for (const kind of kinds) this.#kinds.add(kind);
+    this.#hasEffects ||= hasEffects;
+    this.#hasDigests ||= hasDigests;
   }
 
   info(): SideInfo {

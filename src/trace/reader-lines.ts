@@ -23,7 +23,7 @@ export class LineFeed {
   /** The current line is `room.bytes[start, end)`, without its end of line. */
   start = 0;
   end = 0;
-  /** 1-based number of the current line. */
+  /** 1-based number of the current line. Whoever begins inside a file sets it to that of the line before. */
   number = 0;
   /** False for a last line without a line feed. */
   isWhole = true;

@@ -19,11 +19,17 @@ export interface ByteSource {
 export interface SourceOptions {
   readonly stdin?: NodeJS.ReadableStream | undefined;
   readonly signal?: AbortSignal | undefined; // aborted: `fill` throws its reason
+  readonly start?: number | undefined; // bytes, after unpacking, that are passed over
 }
 
 /** Opens a path by its suffix, or the given stream for `-`. Throws `InputError`, `EnvironmentError`. @internal */
 export function openSource(path: string, options: SourceOptions = {}): ByteSource {
-  const { stdin, signal } = options;
+  const { start = 0 } = options;
+  const source = openWhole(path, options);
+  return start === 0 || source.pass(start) ? source : new LateSource(source, start);
+}
+
+function openWhole(path: string, { stdin, signal }: SourceOptions): ByteSource & Passing {
   if (path === "-") {
     if (stdin === undefined)
       throw new InputError("input_unreadable", "no standard input", { file: path });
@@ -37,6 +43,40 @@ export function openSource(path: string, options: SourceOptions = {}): ByteSourc
   if (path.endsWith(".zst")) return new StreamSource(path, unpacked(input, zstd(input)), signal);
   if (input.kind === "file") return new FileSource(path, input.fd);
   return new StreamSource(path, streamOf(input), signal);
+}
+
+/** What knows how to begin later. */
+interface Passing {
+  /** Passes over the first bytes; false where they must be read. */
+  pass(bytes: number): boolean;
+}
+
+/** Begins behind bytes that must be read to be passed over. */
+class LateSource implements ByteSource {
+  readonly #inner: ByteSource;
+  #left: number; // bytes to pass over
+
+  constructor(inner: ByteSource, bytes: number) {
+    this.#inner = inner;
+    this.#left = bytes;
+  }
+  get isCut(): boolean {
+    return this.#inner.isCut;
+  }
+  async fill(target: Buffer, offset: number): Promise<number> {
+    for (;;) {
+      const count = await this.#inner.fill(target, offset);
+      if (count === 0 || this.#left === 0) return count;
+      const passed = Math.min(count, this.#left);
+      this.#left -= passed;
+      if (passed === count) continue;
+      target.copyWithin(offset, offset + passed, offset + count);
+      return count - passed;
+    }
+  }
+  async close(): Promise<void> {
+    await this.#inner.close();
+  }
 }
 
 function zstd({ path, fd }: InputFile): NodeJS.ReadWriteStream {
@@ -65,8 +105,9 @@ function destroy(stream: NodeJS.ReadableStream | NodeJS.ReadWriteStream, cause?:
   (stream as unknown as { destroy?(cause?: Error): void }).destroy?.(cause);
 }
 
-class FileSource implements ByteSource {
+class FileSource implements ByteSource, Passing {
   readonly isCut = false;
+  #position: number | null = null; // null: where the system is
   readonly #path: string;
   #fd: number | null;
 
@@ -78,10 +119,17 @@ class FileSource implements ByteSource {
   fill(target: Buffer, offset: number): number {
     if (this.#fd === null) return 0;
     try {
-      return readSync(this.#fd, target, offset, target.length - offset, null);
+      const count = readSync(this.#fd, target, offset, target.length - offset, this.#position);
+      if (this.#position !== null) this.#position += count;
+      return count;
     } catch (error) {
       throw unreadable(this.#path, error);
     }
+  }
+
+  pass(bytes: number): boolean {
+    this.#position = bytes;
+    return true;
   }
 
   close(): Promise<void> {
@@ -95,7 +143,7 @@ class FileSource implements ByteSource {
 const QUEUE_CHUNKS = 4; // a faster stream waits
 
 // Chunks are queued by hand: an iterator would drop those that came before an error.
-class StreamSource implements ByteSource {
+class StreamSource implements ByteSource, Passing {
   readonly #path: string;
   readonly #stream: NodeJS.ReadableStream;
   readonly #queue: Buffer[] = [];
@@ -128,6 +176,10 @@ class StreamSource implements ByteSource {
     stream.on("close", () => {
       this.#finish();
     });
+  }
+
+  pass(): boolean {
+    return false;
   }
 
   async fill(target: Buffer, offset: number): Promise<number> {

@@ -5,6 +5,7 @@ import type { HeaderLine, TraceLine } from "./lines.js";
 import { isCutLine } from "./messages.js";
 import { LineParser } from "./parse-line.js";
 import { LineFeed } from "./reader-lines.js";
+import type { TraceResume } from "./reader-equal.js";
 import type { ByteSource } from "./reader-source.js";
 import { openSource } from "./reader-source.js";
 import { lineText, LineScan } from "./scan.js";
@@ -19,6 +20,7 @@ export interface ReaderOptions {
   readonly validate?: boolean; // default true; false: only JSON, kinds of line and structure are looked at
   readonly stdin?: NodeJS.ReadableStream; // what "-" reads
   readonly signal?: AbortSignal; // aborted: reading ends with its reason, also where no bytes come
+  readonly resume?: TraceResume; // begin at a later run, of which the header and the runs before it are known
 }
 
 /** Where a truncated file stops. @public */
@@ -63,7 +65,12 @@ const BATCH_BYTES = 1 << 20; // keeps memory bounded where lines are long
 
 /** Opens a trace file, or standard input for `-`. Throws `InputError`, `EnvironmentError` for `.zst`. @public */
 export async function openTrace(path: string, options: ReaderOptions = {}): Promise<TraceReader> {
-  return new FileTraceReader(path, openSource(path, options), options);
+  const { stdin, signal, resume } = options;
+  return new FileTraceReader(
+    path,
+    openSource(path, { stdin, signal, start: resume?.offset }),
+    options,
+  );
 }
 
 class FileTraceReader implements TraceReader {
@@ -93,6 +100,11 @@ class FileTraceReader implements TraceReader {
     });
     this.#acceptTruncated = options.acceptTruncated ?? false;
     this.#signal = options.signal;
+    const { resume } = options;
+    if (resume === undefined) return;
+    this.header = resume.header;
+    this.#feed.number = resume.line - 1;
+    this.#structure.resume(resume.runs);
   }
 
   get ignoredKeys(): number {

@@ -33,8 +33,8 @@ export function lineText(
   }
 }
 
-/** The method behind `toString("latin1")`, without its checks; the types of Node do not list it. */
-function latin1(bytes: Buffer, start: number, end: number): string {
+/** The method behind `toString("latin1")`, without its checks; the types of Node do not list it. @internal */
+export function latin1(bytes: Buffer, start: number, end: number): string {
   return (bytes as unknown as { latin1Slice(from: number, to: number): string }).latin1Slice(
     start,
     end,

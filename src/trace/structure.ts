@@ -47,6 +47,12 @@ export class TraceStructure {
     return !this.#hasHeader;
   }
 
+  /** Goes on behind these runs. */
+  resume(runs: readonly string[]): void {
+    this.#hasHeader = true;
+    for (const run of runs) this.#runs.add(run);
+  }
+
   /** Takes note of a valid line; what is wrong with its place, or null. */
   accept(line: TraceLine): StructureProblem | null {
     if (line.kind === "trace") return this.#header();

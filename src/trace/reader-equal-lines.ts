@@ -1,0 +1,271 @@
+// Counts the lines of a trace that are known to be the same on two sides, by their frames.
+import type { RunLine, TraceLine } from "./lines.js";
+import { findOperation } from "./operation-table.js";
+import { LineParser } from "./parse-line.js";
+import { runWords } from "./run-words.js";
+import type { RunWords } from "./run-words.js";
+import { latin1, lineText, LineScan } from "./scan.js";
+import type { LineBytes } from "./scan.js";
+
+/** A run that is the same on both sides from its first line to its last. @internal */
+export interface EqualRun {
+  readonly line: RunLine;
+  readonly operations: number;
+  readonly refusals: number;
+}
+
+const FRAME = Buffer.from('{"kind":"op","n":');
+const NAME = Buffer.from(',"op":"');
+const ARGS = Buffer.from('","args":{');
+const OK = Buffer.from('"ok":');
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const BRACE = 0x7d;
+const COLON = 0x3a;
+const ZERO = 0x30;
+const HEX_DIGITS = 16; // of a digest
+const NAME_MAX = 64; // bytes of an operation's name
+const OPENED_MAX = 65_536; // requests of a run that are remembered
+
+interface KnownOperation {
+  readonly name: string;
+  readonly domain: string;
+}
+
+/** The run at hand. */
+interface OpenRun {
+  readonly line: RunLine;
+  readonly words: RunWords | null;
+  operations: number;
+  refusals: number;
+  readonly kinds: Set<string>;
+  readonly opened: Set<string>; // requests
+  hasEffects: boolean;
+  hasDigests: boolean;
+}
+
+/** Takes lines one after another; false ends it. @internal */
+export class EqualLines {
+  readonly runs: EqualRun[] = [];
+  readonly kinds = new Set<string>();
+  hasEffects = false;
+  hasDigests = false;
+  /** Where the run at hand begins, or the next line where none is open. */
+  place: { readonly offset: number; readonly line: number };
+  readonly #parser: LineParser;
+  readonly #scan = new LineScan();
+  readonly #operations = new Map<number, KnownOperation | null>(); // by a hash of the name
+  readonly #ids = new Set<string>();
+  #run: OpenRun | null = null;
+  #number = 2; // of the line to come
+  #counted = 0;
+  readonly #digits = new Uint8Array(16); // of the operation's number that must come, from `#firstDigit` on
+  #firstDigit = 15;
+
+  constructor(file: string, offset: number) {
+    this.place = { offset, line: 2 };
+    this.#parser = new LineParser({ file, maxDepth: 64, lenient: false, validate: true });
+  }
+
+  get isBetweenRuns(): boolean {
+    return this.#run === null;
+  }
+  /** The run at hand, or null. */
+  get run(): string | null {
+    return this.#run?.line.run ?? null;
+  }
+
+  /** Operations since the call before. */
+  takeCount(): number {
+    const count = this.#counted;
+    this.#counted = 0;
+    return count;
+  }
+
+  /** The line `bytes[start, end)`, `offset` bytes being before the room; false: it is unusual, and the search ends. */
+  take(room: LineBytes, start: number, end: number, offset: number): boolean {
+    const isGood = hasAt(room.bytes, FRAME, start)
+      ? this.#operation(room, start, end)
+      : this.#other(room, start, end, offset);
+    if (isGood) this.#number += 1;
+    if (isGood && this.#run === null) {
+      this.place = { offset: offset + end + 1, line: this.#number };
+    }
+    return isGood;
+  }
+
+  #operation(room: LineBytes, start: number, end: number): boolean {
+    const run = this.#run;
+    const { bytes } = room;
+    if (run === null || bytes[end - 1] !== BRACE) return false;
+    let at = this.#afterNumber(bytes, start + FRAME.length);
+    if (at < 0 || !hasAt(bytes, NAME, at)) return false;
+    at += NAME.length;
+    const known = this.#nameAt(bytes, at);
+    if (known === null || known.domain !== run.line.domain) return false;
+    if (!hasAt(bytes, ARGS, at + known.name.length)) return false;
+    run.kinds.add(known.name);
+    // a line that ends in a digest is no refusal: a refusal changes nothing
+    if (endsInDigest(bytes, end)) run.hasDigests = true;
+    else if (!this.#withoutDigest(room, run, start, at, end)) return false;
+    run.hasEffects ||= latin1(bytes, start, end).includes('"fx":[');
+    if (known.name === "row.alloc" && !this.#noteOpened(room, run, start, end)) return false;
+    const isBoot = known.name === "boot";
+    if (run.line.domain === "kv" && isBoot !== this.#isZero()) return false;
+    run.operations += 1;
+    this.#counted += 1;
+    this.#countUp();
+    return true;
+  }
+
+  #withoutDigest(room: LineBytes, run: OpenRun, start: number, from: number, end: number): boolean {
+    if (isGranted(room.bytes, from, end)) return true;
+    const line = this.#parsed(room, start, end);
+    if (line?.kind !== "op" || line.err === undefined) return false;
+    const { rule, req } = line.err;
+    // such a run means nothing, which the ordinary way says
+    if (line.op === "boot") return false;
+    if (rule === "unknown_request" && req !== undefined && !run.opened.has(req)) return false;
+    run.refusals += 1;
+    return true;
+  }
+
+  #noteOpened(room: LineBytes, run: OpenRun, start: number, end: number): boolean {
+    const line = this.#parsed(room, start, end);
+    if (line?.kind !== "op" || line.op !== "row.alloc" || run.opened.size > OPENED_MAX)
+      return false;
+    for (const req of line.args.reqs) run.opened.add(req);
+    return true;
+  }
+
+  #other(room: LineBytes, start: number, end: number, offset: number): boolean {
+    const line = this.#parsed(room, start, end);
+    if (line === null) return false;
+    if (line.kind === "run") return this.#open(line, offset + start);
+    const run = this.#run;
+    if (run === null) return false;
+    switch (line.kind) {
+      case "mark":
+      case "state":
+        return true;
+      case "end":
+        if (line.run !== run.line.run || line.ops !== run.operations || line.ops === 0)
+          return false;
+        this.#close(run);
+        this.runs.push({ line: run.line, operations: run.operations, refusals: run.refusals });
+        this.#run = null;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #open(line: RunLine, offset: number): boolean {
+    if (this.#run !== null || this.#ids.has(line.run)) return false;
+    this.#ids.add(line.run);
+    this.place = { offset, line: this.#number };
+    const words = runWords(line.domain, line.config, line.derived);
+    this.#run = {
+      ...{ line, words, operations: 0, refusals: 0 },
+      ...{ kinds: new Set(), opened: new Set(), hasEffects: this.hasEffects, hasDigests: false },
+    };
+    this.#startAt(line.starts_at ?? 0);
+    return true;
+  }
+
+  #close(run: OpenRun): void {
+    for (const kind of run.kinds) this.kinds.add(kind);
+    this.hasEffects ||= run.hasEffects;
+    this.hasDigests ||= run.hasDigests;
+  }
+
+  #parsed(room: LineBytes, start: number, end: number): TraceLine | null {
+    this.#scan.look(room, start, end);
+    const text = lineText(room, start, end, this.#scan.isAscii);
+    if (text === null) return null;
+    try {
+      return this.#parser.parse(text, this.#scan, this.#number, this.#run?.words ?? null);
+    } catch {
+      return null; // the ordinary way says what is wrong
+    }
+  }
+
+  // Behind the number that must come; -1 where another one stands.
+  #afterNumber(bytes: Buffer, from: number): number {
+    let at = from;
+    for (let digit = this.#firstDigit; digit < this.#digits.length; digit++) {
+      if (bytes[at] !== this.#digits[digit]) return -1;
+      at += 1;
+    }
+    return at;
+  }
+
+  #nameAt(bytes: Buffer, from: number): KnownOperation | null {
+    let hash = 0;
+    let at = from;
+    // a known name always fits
+    for (; bytes[at] !== QUOTE && at < from + NAME_MAX; at++) {
+      hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+    }
+    const known = this.#operations.get(hash);
+    if (known !== undefined && (known === null || known.name.length === at - from)) return known;
+    const name = latin1(bytes, from, at);
+    const spec = findOperation(name);
+    const found = spec === undefined ? null : { name, domain: spec.domain };
+    this.#operations.set(hash, found);
+    return found;
+  }
+
+  #startAt(n: number): void {
+    const text = String(n);
+    this.#firstDigit = this.#digits.length - text.length;
+    for (let i = 0; i < text.length; i++) {
+      this.#digits[this.#firstDigit + i] = text.charCodeAt(i);
+    }
+  }
+
+  #isZero(): boolean {
+    return this.#firstDigit === this.#digits.length - 1 && this.#digits[this.#firstDigit] === ZERO;
+  }
+
+  #countUp(): void {
+    const digits = this.#digits;
+    for (let at = digits.length - 1; at >= this.#firstDigit; at--) {
+      const digit = digits[at] ?? ZERO;
+      if (digit < ZERO + 9) {
+        digits[at] = digit + 1;
+        return;
+      }
+      digits[at] = ZERO;
+    }
+    this.#firstDigit -= 1;
+    digits[this.#firstDigit] = ZERO + 1;
+  }
+}
+
+function hasAt(bytes: Buffer, wanted: Buffer, at: number): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
+}
+
+// Behind the arguments stands `},"ok":`; inside a string a quote has a backslash before it.
+function isGranted(bytes: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) {
+    if (bytes[at] === BRACE && bytes[at + 1] === COMMA && hasAt(bytes, OK, at + 2)) return true;
+  }
+  return false;
+}
+
+// `…"full":"0123456789abcdef"}}`
+function endsInDigest(bytes: Buffer, end: number): boolean {
+  const quote = end - 3;
+  if (bytes[end - 2] !== BRACE || bytes[quote] !== QUOTE) return false;
+  const first = quote - HEX_DIGITS;
+  if (bytes[first - 1] !== QUOTE || bytes[first - 2] !== COLON) return false;
+  for (let at = first; at < quote; at++) {
+    const byte = bytes[at] ?? 0;
+    const isHex = (byte >= ZERO && byte <= ZERO + 9) || (byte >= 0x61 && byte <= 0x66);
+    if (!isHex) return false;
+  }
+  return true;
+}

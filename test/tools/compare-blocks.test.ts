@@ -1,0 +1,146 @@
+// Comparing bytes first never changes a result: the same verdicts, counts and divergences as reading every line.
+import { readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { Prng } from "../../src/base/prng.js";
+import { compareFiles } from "../../src/tools/compare-files.js";
+import type { CompareResult } from "../../src/tools/outcome.js";
+import { readEqualPart } from "../../src/trace/reader-equal.js";
+import { fixture, freshPath, writtenImport } from "../workload/import-lines.js";
+import { recorded, seeds } from "./faulty-adapter.js";
+
+const NEVER = Number.MAX_SAFE_INTEGER;
+const trace = await recorded(seeds(0, 5));
+const lines = readFileSync(trace, "utf8").trimEnd().split("\n");
+const runStarts = lines.flatMap((line, at) => (line.startsWith('{"kind":"run"') ? [at] : []));
+
+function fileOf(content: readonly string[], suffix = ".jsonl"): string {
+  const path = freshPath(suffix);
+  const text = content.map((line) => `${line}\n`).join("");
+  writeFileSync(path, suffix.endsWith(".gz") ? gzipSync(text) : text);
+  return path;
+}
+
+/** The result with and without a look at the bytes; names of files aside, both must be the same. */
+async function both(base: string, candidate: string): Promise<CompareResult> {
+  return (await bothOutcomes(base, candidate)) as CompareResult; // a text would fail what is expected of it
+}
+
+async function bothOutcomes(base: string, candidate: string): Promise<unknown> {
+  const outcome = async (blocksFrom: number): Promise<unknown> => {
+    try {
+      return await compareFiles({ base, candidate, blocksFrom });
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const ordinary = await outcome(NEVER);
+  const quick = await outcome(0);
+  expect(quick).toEqual(ordinary);
+  return quick;
+}
+
+const header = (note: string): string => lines[0]!.replace('"note":null', `"note":"${note}"`);
+const at = (index: number, change: (line: string) => string): string[] =>
+  lines.map((line, i) => (i === index ? change(line) : line));
+
+describe("the same result as reading every line", () => {
+  test("equal files, a file with itself, first lines of different length", async () => {
+    expect((await both(trace, fileOf(lines))).verdict).toBe("equal");
+    const result = await both(trace, trace);
+    expect(result.operations).toBe(lines.filter((line) => line.startsWith('{"kind":"op"')).length);
+    expect(result.runs).toHaveLength(5);
+    const noted = fileOf([
+      header("a longer first line than the other side has"),
+      ...lines.slice(1),
+    ]);
+    expect((await both(trace, noted)).verdict).toBe("equal");
+    expect((await both(noted, trace)).verdict).toBe("equal");
+  });
+
+  test("packed files, and a trace of another domain", async () => {
+    const packed = fileOf(lines, ".jsonl.gz");
+    expect((await both(packed, trace)).verdict).toBe("equal");
+    expect((await both(packed, packed)).verdict).toBe("equal");
+    const heap = await writtenImport(fixture("events.replay"));
+    expect((await both(heap, heap)).operations).toBe(13);
+  });
+
+  test.each(Array.from({ length: 25 }, (_, seed) => seed))(
+    "a changed, missing or doubled line anywhere (seed %i)",
+    async (seed) => {
+      const prng = new Prng(seed, 17);
+      const index = prng.between(1, lines.length - 1);
+      const digit = (line: string): string =>
+        line.replace(/\d(?=[^\d]*$)/, (old) => (old === "7" ? "8" : "7"));
+      const changed = [
+        at(index, digit),
+        lines.filter((_, i) => i !== index),
+        lines.flatMap((line, i) => (i === index ? [line, line] : [line])),
+        lines.slice(0, index),
+        at(index, (line) => line.slice(0, -3)),
+      ][seed % 5]!;
+      const other = fileOf(changed, seed % 2 === 0 ? ".jsonl" : ".jsonl.gz");
+      await both(trace, other);
+      await both(other, trace);
+    },
+  );
+
+  test("runs in another order, runs that only one side has", async () => {
+    const [second, third] = [runStarts[1]!, runStarts[2]!];
+    const turned = [
+      ...lines.slice(0, second),
+      ...lines.slice(third),
+      ...lines.slice(second, third),
+    ];
+    expect((await both(trace, fileOf(turned))).verdict).toBe("equal");
+    const fewer = [...lines.slice(0, second), ...lines.slice(third)];
+    expect((await both(trace, fileOf(fewer))).verdict).toBe("divergent");
+    expect((await both(fileOf(fewer), trace)).verdict).toBe("divergent");
+    expect((await both(trace, fileOf(lines.slice(0, third)))).verdict).toBe("divergent");
+  });
+
+  test("nothing but a first line, no file, no trace", async () => {
+    const bare = fileOf(lines.slice(0, 1));
+    expect(await bothOutcomes(bare, bare)).toMatch(/holds no runs/);
+    const none = fileOf(["{}"]);
+    expect(await bothOutcomes(none, none)).toMatch(/kind/);
+    expect(await bothOutcomes(trace, "nothing-here.jsonl")).toMatch(/no such file/);
+  });
+});
+
+describe("what ends the look at the bytes", () => {
+  const endOf = async (content: readonly string[]): Promise<number> => {
+    const path = fileOf(content);
+    const part = await readEqualPart(path, path);
+    return part?.runs.length ?? -1;
+  };
+  const second = runStarts[1]! + 4; // an operation of the second run
+  const unusual: readonly [string, readonly string[]][] = [
+    ["a gap in the numbers", lines.filter((_, i) => i !== second)],
+    [
+      "an unknown operation",
+      at(second, (line) => line.replace(/"op":"[a-z.]+"/, '"op":"row.aloc"')),
+    ],
+    [
+      "an operation of another domain",
+      at(second, (line) => line.replace(/"op":"[a-z.]+"/, '"op":"heap.free"')),
+    ],
+    ["a line that is cut", at(second, (line) => line.slice(0, -4))],
+    [
+      "a second first line",
+      lines.flatMap((line, i) => (i === second ? [lines[0]!, line] : [line])),
+    ],
+    [
+      "an end with another count",
+      at(runStarts[2]! - 1, (line) => line.replace(/"ops":\d+/, '"ops":1')),
+    ],
+  ];
+  test.each(unusual)("%s: the run before it counts, its own does not", async (_, content) => {
+    expect(await endOf(content)).toBe(1);
+    await both(fileOf(content), fileOf(content));
+  });
+  test("none of them: all runs count", async () => {
+    expect(await endOf(lines)).toBe(5);
+  });
+});
