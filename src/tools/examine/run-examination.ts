@@ -82,6 +82,8 @@ export class RunExamination {
       this.#isCut = true;
       return;
     }
+    // everything before it first: it names ids, and the candidate has its own
+    if (line.op === "ask.translate" && this.#main.asked !== undefined) await this.#flush();
     this.#pending.push(line);
     // states are taken right behind the divergence
     if (line.n === n || this.#pending.length >= BATCH) await this.#flush();
@@ -118,7 +120,8 @@ export class RunExamination {
     this.#pending = [];
     const operations = lines.map(({ op, args }) => ({ op, args }) as Operation); // as they stood
     const { divergence, candidate, standIn } = this.#options;
-    const answers = await candidate.apply(operations);
+    const asked = operations.map((operation) => this.#main.asked?.(operation) ?? operation);
+    const answers = await candidate.apply(asked);
     if (standIn !== null && this.#isFaithful) await this.#shadow(standIn, lines, operations);
     for (const [index, line] of lines.entries()) {
       const answer = answers[index];
