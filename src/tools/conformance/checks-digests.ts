@@ -33,7 +33,7 @@ async function digestsAreHonest(stage: Stage): Promise<CheckOutcome> {
     ]);
   if (stage.domain === "kv") listsAllAtBoot(stage, first.answers);
   const values = followChanges(stage, first.answers);
-  const second = await stage.perform(stage.operations, depth);
+  const second = await stage.performAfresh(stage.operations, depth);
   sameInBoth(stage, first, second);
   if (stage.domain === "kv") foldAgrees(values, first);
   return { note: `depth ${depth}, ${stage.operations.length} operations` };

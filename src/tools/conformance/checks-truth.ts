@@ -53,7 +53,7 @@ async function compareMixed(stage: Stage, mix: Mixed, what: string): Promise<rea
 async function refusedKinds(stage: Stage): Promise<ReadonlySet<string>> {
   const { domain, ops, config } = stage;
   const first: Operation[] = domain === "kv" ? [{ op: "boot", args: {} }] : [];
-  return stage.subject.with(async (conversation) => {
+  return stage.subject.withKept(async (conversation) => {
     const kinds = new Set<string>();
     for (const operation of hopeless(domain, ops, config, 0)) {
       await stage.open(conversation, stage.opening(operation.op));
@@ -90,7 +90,7 @@ async function refusalsChangeNothing(stage: Stage): Promise<CheckOutcome> {
 
 // Where a full state is told it must be the same before and after a refusal.
 async function statesStay(stage: Stage, kinds: ReadonlySet<string>): Promise<void> {
-  await stage.subject.with(async (conversation) => {
+  await stage.subject.withKept(async (conversation) => {
     await stage.open(conversation, stage.opening("conformance"));
     await stage.ask(conversation, stage.operations.slice(0, stage.operations.length >> 1));
     const { domain, ops, config } = stage;

@@ -61,7 +61,12 @@ const GROUND = 3;
 
 /** Tests an implementation. Throws `CandidateError` where there is nothing to test. @public */
 export async function testConformance(options: ConformanceOptions): Promise<ConformanceResult> {
-  return new Examination(options).run();
+  const examination = new Examination(options);
+  try {
+    return await examination.run();
+  } finally {
+    await examination.dispose();
+  }
 }
 
 class Examination {
@@ -96,6 +101,10 @@ class Examination {
       unasked: (info?.ops ?? []).filter((op) => !this.#asked.has(op)),
       rates: this.#rates,
     };
+  }
+
+  dispose(): Promise<void> {
+    return this.#subject.dispose();
   }
 
   async #greet(): Promise<AdapterInfo | null> {

@@ -13,7 +13,7 @@ const BATCH = 4096;
 /** Asks `count` operations in two runs on one start. @internal */
 export async function soak(stage: Stage, count: number): Promise<CheckOutcome> {
   const hashes = new Int32Array(count);
-  await stage.subject.with(async (conversation) => {
+  await stage.subject.withKept(async (conversation) => {
     for (const run of ["soak-1", "soak-2"]) {
       await stage.open(conversation, stage.opening(run));
       const source = operationSource(stage.domain, stage.ops, stage.config);

@@ -24,6 +24,7 @@ export class Subject {
   readonly #waits: Waits;
   readonly #toolVersion: string;
   operations = 0; // asked so far
+  #kept: { readonly dialog: Dialog; readonly conversation: Conversation } | null = null;
 
   constructor(make: MakeTransport, waits: Waits, toolVersion: string) {
     this.#make = make;
@@ -39,6 +40,33 @@ export class Subject {
       return await use(conversation, await conversation.greet(this.#toolVersion));
     } finally {
       await dialog.kill();
+    }
+  }
+
+  /** The start that is kept for runs which may follow others; one that fails is given up. */
+  async withKept<T>(use: (conversation: Conversation) => Promise<T>): Promise<T> {
+    if (this.#kept === null) {
+      const dialog = new Dialog(this.#make());
+      const conversation = new Conversation(dialog, this.#waits);
+      this.#kept = { dialog, conversation };
+      await this.#orGiveUp(conversation.greet(this.#toolVersion));
+    }
+    return this.#orGiveUp(use(this.#kept.conversation));
+  }
+
+  /** Ends what is kept. */
+  async dispose(): Promise<void> {
+    const kept = this.#kept;
+    this.#kept = null;
+    await kept?.dialog.kill();
+  }
+
+  async #orGiveUp<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      await this.dispose();
+      throw error;
     }
   }
 }
@@ -89,17 +117,36 @@ export class Stage {
     if (refusal !== null) throw refused(opening.config, refusal);
   }
 
-  /** A whole run on a fresh start. */
+  /** A whole run on the start that is kept. */
   perform(
     operations: readonly Operation[],
     digestDepth: DigestDepth | null = null,
     window: number = WINDOW,
   ): Promise<Performed> {
-    return this.subject.with(async (conversation) => {
-      await this.open(conversation, this.opening("conformance", digestDepth));
-      const answers = await this.ask(conversation, operations, window);
-      return { answers, digest: await conversation.close("conformance") };
-    });
+    return this.subject.withKept((conversation) =>
+      this.#run(conversation, operations, digestDepth, window),
+    );
+  }
+
+  /** A whole run on a fresh start, which nothing before it can have changed. */
+  performAfresh(
+    operations: readonly Operation[],
+    digestDepth: DigestDepth | null = null,
+  ): Promise<Performed> {
+    return this.subject.with((conversation) =>
+      this.#run(conversation, operations, digestDepth, WINDOW),
+    );
+  }
+
+  async #run(
+    conversation: Conversation,
+    operations: readonly Operation[],
+    digestDepth: DigestDepth | null,
+    window: number,
+  ): Promise<Performed> {
+    await this.open(conversation, this.opening("conformance", digestDepth));
+    const answers = await this.ask(conversation, operations, window);
+    return { answers, digest: await conversation.close("conformance") };
   }
 
   /** Asks, and counts. */
