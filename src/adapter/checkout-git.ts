@@ -91,7 +91,8 @@ export function git(
     cwd: place.folder,
     maxBuffer: OUTPUT_BYTES_MAX,
     windowsHide: true,
-    ...(place.environment === undefined ? {} : { env: place.environment }),
+    // messages in English, because they are read
+    ...(place.environment === undefined ? {} : { env: { ...place.environment, LC_ALL: "C" } }),
     ...(signal === undefined ? {} : { signal }),
   };
   return new Promise((resolvePromise, reject) => {

@@ -65,10 +65,10 @@ export function cacheFolder(environment: Environment): string {
 
 /**
  * Inside a hook git names the repository at hand in its environment, for every git that is called there. A build asks
- * about another working tree. Messages come in English, because they are read. @internal
+ * about another working tree. @internal
  */
 export function withoutRepository(environment: Environment): Environment {
-  const kept: Record<string, string | undefined> = { ...environment, LC_ALL: "C" };
+  const kept: Record<string, string | undefined> = { ...environment };
   for (const name of LOCAL_NAMES) Reflect.deleteProperty(kept, name);
   return kept;
 }

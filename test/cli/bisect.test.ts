@@ -55,7 +55,7 @@ beforeAll(async () => {
   const words = ["--scenario", scenario, "--impl", minimal, "--digest", "none", "--out", trace];
   expect(await start(["record", ...words])).toMatchObject({ code: 0 });
   // somebody is in the middle of a bisection of their own
-  repository.git("bisect", "start", commit(16), commit(1));
+  repository.git("bisect", "start", commit(13), commit(6));
   before = repository.fingerprint();
 });
 afterAll(() => {
@@ -202,7 +202,7 @@ describe("over commits", () => {
 test("git bisect run takes compare --bisect as it is", () => {
   const git = (...words: string[]): string => repository.git(...words);
   git("bisect", "reset");
-  git("bisect", "start", commit(16), commit(1));
+  git("bisect", "start", commit(13), commit(6));
   const compare = [bin, "compare", "--bisect", "--trace", trace, "--candidate", "ref:HEAD"];
   const environment = { ...repository.environment, UNIFIED_TRACE_CACHE: cache };
   const run = (words: readonly string[]): string =>
@@ -215,7 +215,7 @@ test("git bisect run takes compare --bisect as it is", () => {
   expect(run([...compare, ...BUILD])).toContain(`${commit(FIRST_BAD)} is the first bad commit`);
   // a flag that does not exist stops it: else every commit would be skipped
   git("bisect", "reset");
-  git("bisect", "start", commit(16), commit(1));
+  git("bisect", "start", commit(13), commit(6));
   expect(() => run([...compare, "--buidl", "x"])).toThrow();
   expect(git("bisect", "log")).not.toMatch(/^git bisect (skip|bad [0-9a-f]+\n.*bad )/m);
   git("bisect", "reset");
