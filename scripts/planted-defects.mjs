@@ -2,10 +2,11 @@
 // test/defects/found.jsonl, test/defects/cases/ and docs/defects.md after each, so that an interrupt loses one at most.
 //
 //   node scripts/planted-defects.mjs [--only NAME,NAME] [--part I/N] [--jobs N] [--seconds N] [--anew]
+//   node scripts/planted-defects.mjs --shrink [--only NAME,NAME] [--part I/N] [--jobs N] [--seconds N]
 //   node scripts/planted-defects.mjs --replay [--only NAME,NAME] [--jobs N]
 //
 // What was found with the same sources is kept (`--anew`: is not). `--seconds` bounds the shrinking of each, in processor
-// time. `--replay` runs the kept cases alone, each in its own process, and without each of their operations.
+// time; `--shrink` does that alone, for what has no minimal case yet. `--replay` runs the kept cases alone, each in its own process, and without each of their operations.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     jobs: { type: "string", default: "1" },
     seconds: { type: "string", default: "300" },
     anew: { type: "boolean", default: false },
+    shrink: { type: "boolean", default: false },
     replay: { type: "boolean", default: false },
   },
 });
@@ -83,6 +85,21 @@ function readEntries() {
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
+/** What a search from the first run on finds; null where it was made with the same sources. */
+async function foundAnew(name, before) {
+  const of = digestOf(name);
+  if (!values.anew && before?.of === of) return null;
+  return { ...(await alone("find", name, cases, values.seconds)), of };
+}
+
+/** The same entry with a smaller case; null where nothing is left to do. */
+async function shrunkAnew(before) {
+  if (before === undefined || before.stress === null || before.shrunk?.isMinimal === true)
+    return null;
+  const run = String(before.stress.runs);
+  return { ...before, shrunk: await alone("shrink", before.name, cases, values.seconds, run) };
+}
+
 async function main() {
   makePlain();
   const load = (name) => import(pathToFileURL(join(plain, name)).href);
@@ -104,13 +121,9 @@ async function main() {
   }
   mkdirSync(cases, { recursive: true });
   await work(names, async (name) => {
-    const of = digestOf(name);
     const before = readEntries().find((entry) => entry.name === name);
-    if (!values.anew && before?.of === of) {
-      console.log(`${name}: kept`);
-      return;
-    }
-    const entry = { ...(await alone("find", name, cases, values.seconds)), of };
+    const entry = await (values.shrink ? shrunkAnew(before) : foundAnew(name, before));
+    if (entry === null) return;
     const others = readEntries().filter((one) => one.name !== name);
     const order = new Map(DEFECTS.map((defect, index) => [defect.name, index]));
     const all = [...others, entry].sort((a, b) => order.get(a.name) - order.get(b.name));

@@ -5,9 +5,12 @@ import { isSameFailure } from "../../src/tools/findings.js";
 import type { ShrinkCase } from "../../src/tools/shrink/case.js";
 import { loadCase, writeCaseTo } from "../../src/tools/stress/cases.js";
 import { minimizeCase, stressJudge } from "../../src/tools/stress/minimize.js";
-import { stressCase } from "../../src/tools/stress/seed.js";
+import { stressCase, stressSeed, type StressSeedResult } from "../../src/tools/stress/seed.js";
 import type { Defect } from "./defect.js";
 import { runNumber, stressWith } from "./search.js";
+
+const SHORT = [60, 120]; // operations
+const SHORT_RUNS = 35; // each profile on each layout
 
 /** A shrunk case. */
 export interface Shrunk {
@@ -23,7 +26,8 @@ export interface Replay {
   readonly spare: readonly number[]; // operations without which it still does
 }
 
-/** Shrinks the first finding of a run into a file, or what the file holds, where that still fails. Null: not repeated.
+/** Shrinks the first finding of a short run, else of the one that is named, into a file; or what the file holds, where that
+ * still fails. Null: not repeated.
  * @param seconds - of this process's own time */
 export async function shrinkFound(
   defect: Defect,
@@ -32,11 +36,10 @@ export async function shrinkFound(
   seconds: number,
 ): Promise<Shrunk | null> {
   if (!existsSync(file) || !fails(defect, file)) {
-    const { findings, ops, config, profile, run: name } = stressWith(defect, run);
-    const [finding] = findings;
+    const found = shortRun(defect) ?? stressWith(defect, run);
+    const [finding] = found.findings;
     if (finding === undefined) return null;
-    const { seed } = runNumber(run);
-    writeCaseTo(file, { run: name, seed, profile, config, ops, finding });
+    writeCaseTo(file, { ...found, finding });
   }
   const begin = process.cpuUsage().user;
   const undo = defect.plant();
@@ -44,6 +47,21 @@ export async function shrinkFound(
     const isTimeOver = (): boolean => process.cpuUsage().user - begin > seconds * 1e6;
     const end = await minimizeCase(file, { isTimeOver });
     return end === null ? null : { ops: loadCase(file).ops.length, isMinimal: end === "minimal" };
+  } finally {
+    undo();
+  }
+}
+
+/** A short run that finds something, null where none of a few does: little is left to shrink there. */
+function shortRun({ plant }: Defect): StressSeedResult | null {
+  const undo = plant();
+  try {
+    for (const ops of SHORT)
+      for (let run = 0; run < SHORT_RUNS; run++) {
+        const result = stressSeed({ ...runNumber(run), ops });
+        if (result.findings.length > 0) return result;
+      }
+    return null;
   } finally {
     undo();
   }
