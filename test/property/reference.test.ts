@@ -7,28 +7,43 @@ import { LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload, type SeededOptions } from "../../src/workload/seeded.js";
 import { type Counts, seedsOf, sweepPart, sweepTotal } from "./sweep.js";
 
-const PROFILES = ["default", "roomy", "churn", "forwards", "serial", "hostile"];
+const PROFILES = [
+  "default",
+  "roomy",
+  "churn",
+  "forwards",
+  "serial",
+  "hostile",
+  "steady",
+  "swarm",
+  "tight",
+  "transfers",
+  "windows",
+  "speculative",
+];
 const PAGE_SIZES = [1, 3, 16, 64];
 const SEEDS = 20;
 const OPERATIONS = 300;
 
 for (const weights of PROFILES) {
-  it(`both allocators answer alike: ${weights}`, { timeout: 600_000 }, () => {
-    const counts = sweepPart(`reference ${weights}`, () => {
-      const found: Counts = { runs: 0, operations: 0, refusals: 0, digests: 0 };
-      for (const layout of LAYOUTS)
+  for (const layout of LAYOUTS) {
+    const name = `${weights} ${layout}`;
+    it(`both allocators answer alike: ${name}`, { timeout: 600_000 }, () => {
+      const counts = sweepPart(`reference ${name}`, () => {
+        const found: Counts = { runs: 0, operations: 0, refusals: 0, digests: 0 };
         for (const pageSize of PAGE_SIZES)
           for (const seed of seedsOf(SEEDS))
             compareRun({ seed, ops: OPERATIONS, layout, pageSize, weights }, found);
-      return found;
+        return found;
+      });
+      sweepTotal(`reference ${name}: ${JSON.stringify(counts)}`);
+      const runs = PAGE_SIZES.length * seedsOf(SEEDS).length;
+      expect(counts["runs"]).toBe(runs);
+      expect(counts["operations"]).toBe(runs * OPERATIONS);
+      expect(counts["digests"]).toBeGreaterThan(runs * OPERATIONS * 0.3);
+      expect(counts["refusals"]).toBeGreaterThan(0);
     });
-    sweepTotal(`reference ${weights}: ${JSON.stringify(counts)}`);
-    const runs = LAYOUTS.length * PAGE_SIZES.length * seedsOf(SEEDS).length;
-    expect(counts["runs"]).toBe(runs);
-    expect(counts["operations"]).toBe(runs * OPERATIONS);
-    expect(counts["digests"]).toBeGreaterThan(runs * OPERATIONS * 0.3);
-    expect(counts["refusals"]).toBeGreaterThan(0);
-  });
+  }
 }
 
 function compareRun(options: SeededOptions, counts: Counts): void {
