@@ -25,7 +25,6 @@ const BLOCKS_FROM = 16 * 1024 * 1024; // bytes
 export interface CompareFilesOptions extends CompareChoices {
   readonly base: string; // a trace, or the log of another allocator (`umpire:FILE`, or recognised)
   readonly candidate: string;
-  readonly keepGoing?: boolean; // align everything past the first difference, not a limited stretch
   readonly blocksFrom?: number; // bytes, default 16 MiB: from this size on runs are first compared as bytes
 }
 

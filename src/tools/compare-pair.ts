@@ -8,13 +8,12 @@ import type { RunComparer } from "./compare-run.js";
 import type { TraceCursor } from "./trace-cursor.js";
 
 const STEP = 256; // operations of a run read from each side at once
-const ALIGNED_MAX = 10_000; // operations of a side aligned past the first difference
-const ALIGNED_FIRST = 1_000; // the same where only the first divergent run is asked for
+const ALIGNED_MAX = 10_000; // operations of a side aligned past the first difference, where nothing else is asked for
 
 /** How far the comparison goes past a difference. @internal */
 export interface PairChoices {
   readonly first?: boolean;
-  readonly keepGoing?: boolean;
+  readonly past?: number; // operations of a side that are aligned
 }
 
 /** @internal */
@@ -38,8 +37,7 @@ export class PairComparison {
     this.#base = base;
     this.#candidate = candidate;
     this.#isFirstOnly = choices.first === true;
-    const most = this.#isFirstOnly ? ALIGNED_FIRST : ALIGNED_MAX;
-    this.#limit = choices.keepGoing === true ? Infinity : most;
+    this.#limit = choices.past ?? ALIGNED_MAX;
   }
 
   /** Reads the run on both sides; `onRead` is told what was read. */

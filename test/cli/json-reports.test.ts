@@ -119,6 +119,35 @@ describe.concurrent("documents", () => {
     expect(cut).toMatchObject({ error: { code: "trace_truncated", file: CUT } });
   });
 
+  test("import: whole, and with an event that no rule names", async () => {
+    const log = join(root, "test", "fixtures", "logs", "events.replay");
+    const whole = await documentOf(["import", log, "--out", "imported.jsonl"], 0);
+    expect(whole).toMatchObject({ verdict: "imported", operations: 13, events: 18 });
+    const strange = file(
+      "strange.replay",
+      `${readFileSync(log, "utf8")}{"category":"operation","name":"teleport"}\n`,
+    );
+    const part = await documentOf(["import", `umpire:${strange}`, "--out", "part.jsonl"], 6);
+    expect(part).toMatchObject({ verdict: "incomplete", unknown: 1 });
+    const aligned = await documentOf(["compare", log, "part.jsonl"], 0);
+    expect(aligned).toMatchObject({ verdict: "equal", runs: [{ alignment: null }] });
+  });
+
+  test("compare: two logs, aligned past their difference", async () => {
+    const log = join(root, "test", "fixtures", "logs", "events.replay");
+    const lines = readFileSync(log, "utf8").split("\n");
+    const shorter = file("shorter.replay", [...lines.slice(0, 6), ...lines.slice(7)].join("\n"));
+    const found = await documentOf(["compare", log, shorter], 1);
+    expect(found).toMatchObject({
+      runs: [
+        {
+          alignment: { blocks: [{ kind: "removed", base: { from: 4, to: 5, events: [5, 6] } }] },
+          divergence: { n: 4, kind: "missing operation", recovers: 5 },
+        },
+      ],
+    });
+  });
+
   test("compare: equal, divergent, cut", async () => {
     const words = ["compare", "--trace", TRACE];
     expect(await documentOf(words, 0)).toMatchObject({ verdict: "equal", error: null });

@@ -59,6 +59,10 @@ of the state. The report gives each run's verdict, and for the earliest divergen
 both answers, the fields and components that differ, what still agrees, the operations before it,
 and one line that reproduces it.
 
+Two traces, or logs of other allocators (umpire:FILE, or recognised by the first line), are
+aligned past their first difference: what is inserted, removed, moved or changed, one line for all
+that has one cause.
+
 Candidates:
   self               the allocator of this checkout (default), on the simulated device
   reference          the second, independent allocator of this checkout, simple and slow
@@ -73,6 +77,7 @@ Examples:
   unified-trace compare --trace base.jsonl --candidate cmd:"python3 adapter.py" --timeout 20
   unified-trace compare --trace base.jsonl --run full+window/p16/seed-7 --json
   unified-trace compare old.jsonl new.jsonl
+  unified-trace compare output.replay output.numa.replay.gz
   git bisect run unified-trace compare --bisect --trace base.jsonl --candidate ref:HEAD`;
 
 /** @internal */
@@ -168,12 +173,7 @@ async function compareOne(
     reproduce: (run, n) => reproduceLine(base, candidate, flags, run, n),
   };
   return candidate.kind === "file"
-    ? compareFiles({
-        ...choices,
-        base,
-        candidate: candidate.name,
-        keepGoing: flags.keepGoing === true,
-      })
+    ? compareFiles({ ...choices, base, candidate: candidate.name })
     : compareTrace({
         ...choices,
         trace: base,

@@ -1,5 +1,5 @@
-// Operations that both sides have, at different places: unpaired on the left, unpaired on the right, as often here as
-// there.
+// Operations that both sides have, at different places: a whole stretch that is unpaired on the left is unpaired on the
+// right, as often here as there.
 import type { Links } from "./links.js";
 import type { LifePair } from "./walk.js";
 
@@ -15,15 +15,18 @@ export function findMoves(
   leftTokens: Int32Array,
   rightTokens: Int32Array,
 ): readonly Move[] {
-  const there = unpaired(links.pairOfRight, rightTokens);
+  const there = stretches(links.pairOfRight, rightTokens);
   const moves: Move[] = [];
-  for (const [token, places] of unpaired(links.pairOfLeft, leftTokens)) {
-    const others = there.get(token);
+  for (const [tokens, starts] of stretches(links.pairOfLeft, leftTokens)) {
+    const others = there.get(tokens);
     // more on one side than on the other: which one moved is anyone's guess
-    if (others?.length !== places.length) continue;
-    // an operation without a name is nobody's: it has not moved, another one is asked
-    if ((links.left.forms[places[0] ?? -1]?.lives.length ?? 0) === 0) continue;
-    for (const [at, i] of places.entries()) moves.push({ i, j: others[at] ?? -1 });
+    if (others?.length !== starts.length) continue;
+    const length = tokens.split(" ").length;
+    for (const [at, start] of starts.entries()) {
+      const other = others[at] ?? 0;
+      if (!hasNames(links, start, length)) continue;
+      for (let step = 0; step < length; step++) moves.push({ i: start + step, j: other + step });
+    }
   }
   return moves.sort((one, other) => one.i - other.i);
 }
@@ -44,14 +47,24 @@ export function livesOfMoves(links: Links, moves: readonly Move[]): LifePair[] {
   return pairs;
 }
 
-function unpaired(pairs: Int32Array, tokens: Int32Array): Map<number, number[]> {
-  const places = new Map<number, number[]>();
-  for (const [index, pair] of pairs.entries()) {
-    if (pair >= 0) continue;
-    const token = tokens[index] ?? -1;
-    const known = places.get(token);
-    if (known === undefined) places.set(token, [index]);
-    else known.push(index);
+// A stretch without a name is nobody's: it has not moved, another question is asked.
+function hasNames(links: Links, start: number, length: number): boolean {
+  const forms = links.left.forms.slice(start, start + length);
+  return forms.some(({ lives }) => lives.length > 0);
+}
+
+/** Unpaired stretches by their tokens: where each begins. */
+function stretches(pairs: Int32Array, tokens: Int32Array): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (let from = 0; from < pairs.length; from++) {
+    if ((pairs[from] ?? -1) >= 0) continue;
+    let to = from + 1;
+    while (to < pairs.length && (pairs[to] ?? -1) < 0) to += 1;
+    const key = tokens.subarray(from, to).join(" ");
+    const known = found.get(key);
+    if (known === undefined) found.set(key, [from]);
+    else known.push(from);
+    from = to;
   }
-  return places;
+  return found;
 }

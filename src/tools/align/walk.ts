@@ -19,12 +19,11 @@ export function walk(
   for (const [life, other] of known) links.link(life, other);
   let [i, j] = [0, 0]; // what is before them is settled
   for (const segment of segments) {
-    searchGap(links, i, segment.i, j, segment.j);
-    [i, j] = [segment.i, segment.j];
     for (let at = 0; at < segment.count; at++) {
       const [si, sj] = [segment.i + at, segment.j + at];
       if (!links.isSame(si, sj)) continue;
-      if (si > i) {
+      if (si > i || sj > j) {
+        // what did not hold since the last pair lies in the gap too
         searchGap(links, i, si, j, sj);
         [i, j] = [si, sj];
         if (!links.isSame(si, sj)) continue; // the search has used the names otherwise
