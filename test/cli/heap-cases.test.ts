@@ -2,7 +2,7 @@
 // say no (B053), operations that are left out or sent elsewhere (B055), verdicts that hang on addresses (B057).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
 
@@ -220,6 +220,19 @@ describe.concurrent("every recorded operation is executed, where it was (B055)",
       expect(isOneLine(stderr)).toBe(true);
       expect(code).toBe(3);
     }
+  });
+});
+
+describe.concurrent("a run that the trace lacks is a mistyped request (B059)", () => {
+  test.each([
+    ["compare", "--candidate"],
+    ["replay", "--impl"],
+  ])("%s --run", async (command, flag) => {
+    const words = [command, "--trace", file("one.jsonl", heapTrace(RUN)), "--run", "heep"];
+    const { code, stdout, stderr } = await start([...words, flag, `module:${fileURLToPath(kit)}`]);
+    expect(stderr).toMatch(/--run heep: .*holds no such run/);
+    expect(isOneLine(stderr)).toBe(true);
+    expect([code, stdout]).toEqual([2, ""]);
   });
 });
 

@@ -118,7 +118,7 @@ for (const { name, missing, example } of KITS) {
         make: await transportTo(command()),
         waits: { answerMs: 60_000, startMs: 60_000 },
         toolVersion: "1",
-        operations: 20_000,
+        operations: 5000,
       });
       expect(result.checks.filter(({ verdict }) => verdict === "failed")).toEqual([]);
       expect(result.checks.filter(({ verdict }) => verdict === "passed").length).toBeGreaterThan(
@@ -322,6 +322,85 @@ os.waitpid(child, 0)`;
     ]);
   });
 });
+
+// What a handler may do beside granting and refusing, as one small program a language.
+const PYTHON_EDGES = `
+import sys; sys.path.insert(0, ${JSON.stringify(join(kits, "python"))})
+import unified_trace_kit as kit
+class Heap(kit.Implementation):
+    domain = "heap"
+    digest = "light"
+    from_state = True
+    def __init__(self, opening):
+        if opening.state: raise ValueError("no such state")
+    @kit.operation("heap.alloc")
+    def alloc(self, args):
+        size = args["size_bytes"]
+        print("a remark of the program's own")
+        if size == 1: return kit.Granted({"address_offset": 0}, fx=[["forward", "f1"]], digest={"x": "0" * 16}, message="first")
+        if size == 2: raise kit.Unsupported("not  this\\nsize")
+        if size == 3: return kit.Granted({}, fx=[])
+        raise kit.InvariantBroken("gap lost")
+    def state(self): return {"objects": 1}
+    def close(self): return "f" * 16
+sys.exit(kit.serve([Heap], name="edges", version="1"))
+`;
+const NODE_EDGES = `
+import { granted, InvariantBroken, serve, Unsupported } from ${JSON.stringify(join(kits, "typescript", "unified-trace-kit.mjs"))};
+class Heap {
+  static domain = "heap";
+  static digest = "light";
+  static fromState = true;
+  constructor({ state }) { if (state) throw new TypeError("no such state"); }
+  "heap.alloc"({ size_bytes: size }) {
+    console.log("a remark of the program's own");
+    if (size === 1) return granted({ address_offset: 0 }, { fx: [["forward", "f1"]], digest: { x: "0".repeat(16) }, message: "first" });
+    if (size === 2) throw new Unsupported("not  this\\nsize");
+    if (size === 3) return granted();
+    throw new InvariantBroken("gap lost");
+  }
+  state() { return { objects: 1 }; }
+  close() { return "f".repeat(16); }
+}
+await serve([Heap], { name: "edges", version: "1" });
+`;
+const EDGES: readonly [string, string | undefined, readonly string[]][] = [
+  ["Python", python ? undefined : "no python3", ["python3", "-B", "-c", PYTHON_EDGES]],
+  ["TypeScript", undefined, [process.execPath, "--input-type=module", "-e", NODE_EDGES]],
+];
+for (const [name, missing, words] of EDGES) {
+  describeUnless(missing, `what a handler of the ${name} kit may do`, () => {
+    test("effects, digests, remarks, states; what it prints is no answer", async () => {
+      const sizes = [1, 2, 3];
+      const asked = sizes.map(
+        (size, n) => `{"n":${n},"op":"heap.alloc","args":{"id":"a${n}","size_bytes":${size}}}\n`,
+      );
+      const bad = OPEN.replace('"config"', '"state":{"objects":2},"config"');
+      const tail = '{"state":{"n":2}}\n{"close":{"run":"r"}}\n';
+      const again =
+        '{"n":0,"op":"heap.alloc","args":{"id":"b","size_bytes":9}}\n{"close":{"run":"r"}}\n';
+      const input = [HELLO, bad, OPEN, ...asked, tail, OPEN, again];
+      const { code, stdout, stderr } = await run(words, input);
+      const [hello, ...lines] = stdout.trimEnd().split("\n");
+      expect(hello).toContain(
+        '"domains":["heap"],"ops":["heap.alloc"],"digest":"light","fx":false,"from_state":true',
+      );
+      expect(lines).toEqual([
+        expect.stringMatching(/^\{"error":\{"code":"config","message":"\w+: no such state"\}\}$/),
+        '{"opened":{"run":"r"}}',
+        '{"n":0,"ok":{"address_offset":0},"fx":[["forward","f1"]],"digest":{"x":"0000000000000000"},"message":"first"}',
+        '{"n":1,"err":{"code":"unsupported","message":"not this size"}}',
+        '{"n":2,"ok":{}}',
+        '{"state":{"objects":1}}',
+        '{"closed":{"run":"r","digest":"ffffffffffffffff"}}',
+        '{"opened":{"run":"r"}}',
+        '{"n":0,"fail":{"kind":"invariant","message":"gap lost"}}', // and nothing after it
+      ]);
+      expect(stderr.match(/a remark of the program's own/g)).toHaveLength(4);
+      expect(code).toBe(1);
+    });
+  });
+}
 
 describe("the page", () => {
   test("names every file of the kits", () => {
