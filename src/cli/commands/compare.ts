@@ -226,7 +226,7 @@ function sidesOf(
   if (candidate !== undefined || candidates !== undefined) {
     throw new UsageError("--candidate goes with --trace, not with two files");
   }
-  if (first === "-" && second === "-") {
+  if (fileOfSpec(first) === "-" && fileOfSpec(second) === "-") {
     throw new UsageError("only one of two traces can come from standard input");
   }
   return { base: first, candidates: [{ kind: "file", name: second }] };
@@ -292,7 +292,7 @@ function reproduceLine(
   run: string,
   n: number,
 ): string | null {
-  if (base === "-" || candidate.name === "-") return null;
+  if (fileOfSpec(base) === "-" || fileOfSpec(candidate.name) === "-") return null;
   const sides =
     candidate.kind === "file"
       ? [shellWord(base), shellWord(candidate.name)]

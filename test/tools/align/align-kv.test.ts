@@ -30,7 +30,7 @@ async function alignmentOf(
 /** Every request, forward, copy, load and transfer under another name, in arguments and answers. */
 function underOtherNames(line: Line): Line {
   const text = JSON.stringify(line).replaceAll(/"([rfclt])(\d+)"/g, '"$1x$2"');
-  return JSON.parse(text) as Line;
+  return JSON.parse(text);
 }
 
 const question = (mark: number): Line => ({
