@@ -1,5 +1,7 @@
 // Each fault of an implementation is named rightly, at its check, with what was sent and what came.
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -452,6 +454,46 @@ describe("digests that lie", () => {
     const failed = failedOf(await tested([kind]));
     expect(failed.message).toMatch(problem);
     expect(failed.name).toBe("its digests are honest");
+  });
+});
+
+describe("a program", () => {
+  const folder = mkdtempSync(join(tmpdir(), "unified-trace-conformance-"));
+  const kits = new URL("../../../examples/kits/typescript/", import.meta.url).href;
+  const program = async (name: string, more: string): Promise<ConformanceResult> => {
+    const path = join(folder, `${name}.mjs`);
+    const imports = `import { Heap } from "${kits}heap.mjs"; import { serve } from "${kits}unified-trace-kit.mjs";`;
+    const about = `{ name: "${name}", version: "1" }`;
+    writeFileSync(path, `${imports}\n${more}\nawait serve([Mine], ${about});\n`);
+    const make = await transportTo(`cmd:"${process.execPath}" "${path}"`);
+    return testConformance({
+      make,
+      waits: { answerMs: 60_000, startMs: 60_000 },
+      toolVersion: "1",
+    });
+  };
+
+  test("that dies is quoted with its log", async () => {
+    const result = await program(
+      "dies",
+      `class Mine extends Heap {
+         "heap.free"() { console.error("Error: page 7 is gone"); process.exit(7); }
+       }`,
+    );
+    expect(failedOf(result).message).toMatch(
+      /^dies at operation \d+: exited with code 7; its log says: Error: page 7 is gone$/,
+    );
+  });
+
+  test("that outlives its input is named", async () => {
+    const result = await program(
+      "stays",
+      `class Mine extends Heap {}
+       setInterval(() => undefined, 1000);`,
+    );
+    const failed = failedOf(result);
+    expect(failed.message).toBe("goes on for half a second after its input ended");
+    expect(failed.came[0]).toMatch(/was killed by SIGTERM/);
   });
 });
 
