@@ -70,7 +70,7 @@ describe("a change is found by the modes that look at it", () => {
     [
       "another answer to a question",
       fits,
-      (answer) => ({ ok: { fits: !(answer.ok as { fits: boolean }).fits } as never }),
+      (answer) => ({ ok: { fits: !(answer.ok as { fits: boolean }).fits } }),
       ["exact", "renamed", "placement-free", "decisions"],
     ],
     [
