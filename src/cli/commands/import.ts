@@ -21,7 +21,7 @@ interface ImportFlags {
 }
 
 const HELP = `
-Formats (FORMAT:FILE; the file may be packed, .gz; FILE alone where its first line tells the format):
+Formats, as FORMAT:FILE, or FILE alone where its first line tells the format (.gz is unpacked):
 ${IMPORT_FORMATS.map(({ name, about }) => `  ${name.padEnd(8)} ${about}`).join("\n")}
 
 Every object gets an id of its own for each life, every pool a name in the order of making: no
