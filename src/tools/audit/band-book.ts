@@ -32,6 +32,12 @@ export interface PageRecord {
   fixedBy: string; // the load that reserved it, or nothing
 }
 
+/** Readers of a page that a move left. @internal */
+export interface LeftPage {
+  readonly forward: number; // serial of the newest one then
+  readonly uses: readonly PlaceUse[];
+}
+
 const NOTHING_YET = { n: -1, page: 0, isFresh: false };
 
 /** One band. @internal */
@@ -54,8 +60,8 @@ export class BandBook {
   /** Ids that a load bound and did not publish: nobody finds them in the tree yet. */
   readonly unpublished: Set<number> = new Set();
   readonly batches: Batch[] = [];
-  /** Of each page that a move left: the newest forward then, which may still read it. Those over are forgotten. */
-  movedUnder: number[] = [];
+  /** Of each page that a move left: who may still read it. Those whose readers are over are forgotten. */
+  left: LeftPage[] = [];
   /** The page handed out last, in which operation, and whether it lies beyond what holes could give. */
   last: { readonly n: number; readonly page: number; readonly isFresh: boolean } = NOTHING_YET;
   readonly #records = new Map<number, PageRecord>();

@@ -11,6 +11,7 @@ import type {
 import type { BandBook } from "./band-book.js";
 import type { Books } from "./books.js";
 import { checkFresh, checkLive, markAllReads } from "./hazards.js";
+import { isStillRead } from "./room.js";
 import { OrderCheck } from "./order-check.js";
 import { revealSome } from "./unplaced.js";
 import type { Use } from "./uses.js";
@@ -181,9 +182,9 @@ function move(books: Books, name: string, pairs: readonly MovePair[], shown: Sho
   }
   // All sources are read before any is bound anew: they are one batch.
   const newest = books.uses.forwards.at(-1)?.serial ?? 0;
-  band.movedUnder = band.movedUnder.filter((serial) => serial > books.uses.retiredThrough);
-  band.movedUnder.push(...moved.map(() => newest));
   const records = moved.map(({ src }) => band.record(src));
+  band.left = band.left.filter((page) => isStillRead(books, page));
+  band.left.push(...records.map(({ uses }) => ({ forward: newest, uses })));
   for (const record of records) record.id = 0;
   for (const [at, { id, dst }] of moved.entries()) {
     const { takenAt } = records[at]!; // one a move

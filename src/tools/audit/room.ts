@@ -1,7 +1,7 @@
 // How much of the arena is taken, by counts of pages, and what still has room beside it: on the run's own grids or, with
 // pipeline stages, on those of every stage.
 import type { BandGeometry } from "../../base/operations.js";
-import type { BandBook } from "./band-book.js";
+import type { BandBook, LeftPage } from "./band-book.js";
 import type { Books } from "./books.js";
 import { type BandCount, packs } from "./packing.js";
 
@@ -49,9 +49,14 @@ export function indexShortage(books: Books, demand: readonly number[], spare = 0
 export function vacatedMost(books: Books): number {
   if (books.stages !== null) return 0; // a flush takes them back before anything is refused
   let most = 0;
-  for (const { movedUnder } of books.bands)
-    for (const serial of movedUnder) if (serial > books.uses.retiredThrough) most += 1;
+  for (const { left } of books.bands)
+    for (const page of left) if (isStillRead(books, page)) most += 1;
   return most;
+}
+
+/** Whether a page that a move left may still be read. @internal */
+export function isStillRead({ uses }: Books, page: LeftPage): boolean {
+  return page.forward > uses.retiredThrough || page.uses.some(({ isOver }) => !isOver);
 }
 
 /** Whether counts of pages alone tell which layouts there are: nothing is fixed (a load cancelled in a group is until its
