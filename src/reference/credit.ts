@@ -1,5 +1,5 @@
-// Whether a demand would fit after frees of which only the counts are known: so many pages a band are free that lie nobody
-// knows where, so no frontier moves for them and no float is seen through.
+// Whether a demand would fit after frees of which only the counts are known: so many pages a band become holes that lie
+// nobody knows where, so no frontier moves for them.
 import type { Demand } from "../base/operations.js";
 import { evictEverything } from "./evict.js";
 import { usersOf } from "./signals.js";
@@ -8,8 +8,7 @@ import { fits, tryOut } from "./trial.js";
 import { liveCount, type World } from "./world.js";
 import { deepCopy } from "./copy.js";
 
-const ANYWHERE = -1; // stands for a free page whose place is not known
-const NOBODY = ""; // whose forward it pends under
+const ANYWHERE = -1; // stands for a hole whose place is not known
 
 /** What the tree could give back a band. @internal */
 export function evictable(world: World): Demand {
@@ -41,14 +40,14 @@ function credit(world: World, frees: Demand): void {
       ...bound.filter(([, page]) => !isUsed(page)),
       ...bound.filter(([, page]) => isUsed(page)),
     ];
-    const freed = ordered.slice(0, frees[band.name] ?? 0);
-    for (const [id] of freed) {
+    const count = frees[band.name] ?? 0;
+    for (const [id] of ordered.slice(0, count)) {
       band.bindings.delete(id);
+      band.holes.push(ANYWHERE);
       if (band.role !== "window") band.freeIds.push(id);
     }
     // What a load holds without an id stays where it is; as a count it is free as well.
-    const count = Math.min(frees[band.name] ?? 0, freed.length + band.reserved.length);
-    if (count > 0)
-      band.pending.push({ key: NOBODY, pages: Array.from({ length: count }, () => ANYWHERE) });
+    const rest = Math.min(Math.max(0, count - ordered.length), band.reserved.length);
+    for (let credited = 0; credited < rest; credited++) band.holes.push(ANYWHERE);
   }
 }

@@ -1,9 +1,9 @@
 // `ask.estimates`: what observers are told, from free bytes and page numbers alone. With stages the least that any stage's
-// chain would tell, laid out anew with what all of them hold.
+// chain would tell, packed with what all of them hold.
 import type { KvArgs, KvOk } from "../base/operations.js";
 import { isTransparent } from "./pages.js";
 import { invalid } from "./refusal.js";
-import { stagePlan } from "./stages.js";
+import { packedSpans } from "./stages.js";
 import { type Band, liveCount, pendingCount, type World } from "./world.js";
 
 /** A band as an estimate sees it; `[low, high)` in pages. */
@@ -30,10 +30,9 @@ export function askEstimates(world: World, { inside }: KvArgs["ask.estimates"]):
     return estimatesOf(world, seen, world.arenaBytes);
   }
   const all = world.stages.map((stage) => {
-    const places = stagePlan(world, stage, {})?.places ?? []; // what is live was taken from all of them
-    const seen = places.map(({ band, low, high }): Seen => {
-      const isEmpty = isTransparent(band);
-      return { band, low, high, isEmpty, live: liveCount(band), free: 0 };
+    const seen = packedSpans(world, stage).map(({ band, low, high }, place): Seen => {
+      const live = liveCount(world.bands[place]!); // stages have the same bands
+      return { band, low, high, isEmpty: band.grow === "float" && live === 0, live, free: 0 };
     });
     return estimatesOf(world, seen, stage.arenaBytes);
   });

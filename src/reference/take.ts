@@ -52,11 +52,13 @@ export function layOut(world: World, demand: Demand): Plan {
   return relieve(world, demand);
 }
 
-/** Whether a layout exists for a demand, judged by counts and frontiers as they stand: nothing is settled or absorbed. @internal */
+/** Whether a layout exists for a demand, on a copy that may be spoilt. @internal */
 export function fitsCounted(world: World, demand: Demand): boolean {
   checkIds(world, demand);
   checkIndexRoom(world, demand);
   if (world.stages !== null) return world.stages.every((stage) => stagePacks(world, stage, demand));
+  if (leastPlan(world, demand, firstAttempt(world), ["no_move"]) !== null) return true;
+  settleAll(world);
   return [firstAttempt(world), secondAttempt(world)].some(
     (limits) => leastPlan(world, demand, limits) !== null,
   );
