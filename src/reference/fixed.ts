@@ -40,9 +40,9 @@ export function checkReserved(
 function isReservedUnit(world: World, { band: name, id }: FreedUnit): boolean {
   const { role } = bandNamed(world, name);
   if (role === "window") return false; // an id ends the reservation of a window page
-  return world.loads.some(({ reservedBands, parts }) => {
+  return world.loads.some(({ parts }) => {
     const own = parts.find(({ band }) => band === name);
-    return reservedBands.includes(name) && own?.units.some((unit) => unit.id === id) === true;
+    return own?.units.some((unit) => unit.id === id) === true;
   });
 }
 
