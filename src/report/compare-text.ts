@@ -179,6 +179,7 @@ function summary(result: CompareResult, palette: Palette): string {
     ...(result.gone.length > 0 ? [`${counted(result.gone.length, "accepted one")} gone`] : []),
     ...(result.hidden > 0 ? [`${counted(result.hidden, "differing field")} hidden by masks`] : []),
     ...(result.skipped > 0 ? [`${counted(result.skipped, "operation")} skipped`] : []),
+    ...(result.leftOut > 0 ? [`${counted(result.leftOut, "run")} left out`] : []),
     ...(result.unread ? ["stopped at the first divergent run (--first)"] : []),
     ...(result.error === null ? [] : [`ended early: ${visible(result.error.describe())}`]),
   ];

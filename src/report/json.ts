@@ -60,6 +60,7 @@ export function compareJson(results: readonly CompareResult[], trace: string | n
     operations: sum(({ operations }) => operations),
     skipped: sum(({ skipped }) => skipped),
     hidden: sum(({ hidden }) => hidden),
+    left_out: sum(({ leftOut }) => leftOut),
     gone: head?.gone ?? [],
     unread: results.some(({ unread }) => unread),
     error: errorOrNull(error),

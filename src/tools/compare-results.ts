@@ -42,6 +42,8 @@ export class ResultList {
     return this.#runs.length === 0;
   }
 
+  leftOut = 0; // runs that were not begun
+
   get runs(): readonly RunComparison[] {
     return this.#runs;
   }
@@ -107,6 +109,11 @@ export class ResultList {
   /** Throws when nothing was compared. */
   checkSelection(trace: string): void {
     if (!this.isEmpty || this.#error !== null) return;
+    if (this.leftOut > 0) {
+      throw new UsageError(
+        "no run is left to compare: the shard has none, or the time was over before the first",
+      );
+    }
     const { run } = this.#choices;
     if (run === undefined) {
       throw new InputError("trace_structure", "holds no runs, so nothing was compared", {
@@ -139,6 +146,7 @@ export class ResultList {
       skipped: sum(runs, ({ skipped }) => skipped),
       hidden: this.#choices.masks?.hidden ?? 0,
       gone: [],
+      leftOut: this.leftOut,
       unread: sides.isUnread,
       error: this.#error,
     };
@@ -151,7 +159,8 @@ export class ResultList {
     if (has("flaky")) return "flaky";
     if (has("invalid") || this.#isMismatched) return "invalid";
     if (this.#error?.exitCode === 3) return "invalid";
-    if (has("incomplete") || this.#isLenient || this.#error !== null) return "incomplete";
+    const isPartial = this.#isLenient || this.leftOut > 0 || this.#error !== null;
+    if (has("incomplete") || isPartial) return "incomplete";
     return has("agree") ? "agree" : "equal";
   }
 }

@@ -42,6 +42,8 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly candidate: string; // what the user named
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
+  readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
+  readonly isTimeOver?: () => boolean; // true: begin no further run
   readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
   readonly base?: { readonly spec: string; readonly start: StartAdapter }; // may answer as the trace does: tells full states
 }
@@ -77,6 +79,7 @@ class TraceComparison {
   #pending: OpLine[] = [];
   #last: { n: number; op: string } = { n: 0, op: "boot" };
   #isStopped = false;
+  #runsMet = 0;
 
   constructor(options: CompareTraceOptions, reader: TraceReader) {
     this.#options = options;
@@ -189,10 +192,22 @@ class TraceComparison {
     await this.#leaveUnended();
     this.#results.saw(line.run);
     if (this.#options.run !== undefined && line.run !== this.#options.run) return;
+    if (this.#isLeftOut()) {
+      this.#results.leftOut += 1;
+      return;
+    }
     this.#side.run(line);
     this.#pulse.run = line.run;
     if ((line.starts_at ?? 0) > 0) this.#waiting = line;
     else await this.#openRun(line, null);
+  }
+
+  #isLeftOut(): boolean {
+    const { shard, isTimeOver } = this.#options;
+    const index = this.#runsMet;
+    this.#runsMet += 1;
+    const isOurs = shard === undefined || index % shard.of === shard.index - 1;
+    return !isOurs || isTimeOver?.() === true;
   }
 
   /** A run without an `end`, in a truncated trace that is accepted. */

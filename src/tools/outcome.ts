@@ -176,6 +176,7 @@ export interface CompareResult {
   readonly operations: number; // really compared
   readonly skipped: number;
   readonly hidden: number; // differing fields that masks hid
+  readonly leftOut: number; // runs that belong to other shards, or that the time did not suffice for
   readonly gone: readonly AcceptedDivergence[]; // accepted, and not met any more
   readonly unread: boolean; // stopped before the end of the input on request
   readonly error: UnifiedTraceError | null; // what ended the comparison early

@@ -168,6 +168,7 @@ export const COMPARE_REPORT: AnySpec = openObject(
     skipped: COUNT,
     unread: BOOLEAN, // stopped before the end of the input on request
     hidden: COUNT, // differing fields that masks hid
+    left_out: COUNT, // runs not begun: of other shards, or after the time
     gone: optional(list(ACCEPTED)), // accepted divergences that were not met
     votes: optional(list(VOTE)), // of several candidates
     error: nullable(ERROR_BODY), // what ended it early

@@ -64,6 +64,7 @@ const result: CompareResult = {
     skipped: 0,
     hidden: 0,
     gone: [],
+    leftOut: 0,
   },
   candidate: { ...side, spec: "self", revision: "ffff0000ffff", dirty: true, formatVersion: null },
   ...{ first: { run: run.run, n: 41 }, operations: 42, unread: false, error: null },

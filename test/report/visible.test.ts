@@ -65,6 +65,7 @@ function compared(divergence: Partial<Divergence>): CompareResult {
       hidden: 0,
       unread: false,
       gone: [],
+      leftOut: 0,
     },
     error: new UsageError(EVIL),
   };

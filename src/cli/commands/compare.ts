@@ -17,7 +17,9 @@ import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { shellWord, unknownWord, wholeNumber, wordList } from "../flags.js";
+import { seconds, shardPart, shellWord, unknownWord, wholeNumber, wordList } from "../flags.js";
+
+import type { Shard } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
@@ -31,6 +33,8 @@ interface CompareFlags extends ImplementationFlags, ReadingFlags {
   readonly candidate?: string;
   readonly run?: string;
   readonly candidates?: readonly string[];
+  readonly shard?: Shard;
+  readonly timeBudget?: number; // seconds
   readonly double?: boolean;
   readonly mask?: string;
   readonly baseline?: string;
@@ -102,6 +106,8 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
     .option("--run <id>", "compare only this run")
     .option("--first", "stop at the first divergent run")
     .option("--keep-going", "look at every operation behind a divergence, not at 10,000")
+    .option("--shard <i/n>", "only every n-th run, from the i-th on (exit 6)", shardPart("--shard"))
+    .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
     .option("--last <n>", "operations shown before a divergence", wholeNumber("--last", 1, 1000), 5)
     .option(
       "--skip-unsupported",
@@ -160,6 +166,7 @@ async function compareOne(
   session: Session,
   masks: readonly Mask[],
 ): Promise<CompareResult> {
+  const end = performance.now() + (flags.timeBudget ?? Infinity) * 1000;
   const choices: CompareChoices = {
     signal: session.signal,
     onProgress: progressOf(session, "compared"),
@@ -181,6 +188,8 @@ async function compareOne(
         start: starterOf(candidate.name, flags, session),
         skipUnsupported: flags.skipUnsupported === true,
         isDoubled: flags.double === true,
+        ...(flags.shard && { shard: flags.shard }),
+        isTimeOver: () => performance.now() > end,
         ...standInOf(candidate.name, flags, session),
       });
 }
