@@ -59,7 +59,7 @@ export function hostBackup(world: World, args: KvArgs["host.backup"]): KvOk["hos
   return { host: hostLists(world, host) };
 }
 
-// Locks the path to each copied node. Parents keep what they have on the host, since a child is about to have a copy.
+// Locks the path to each copied node. What the whole path has on the host is no room for the rest of it.
 function lockCopied(
   world: World,
   path: readonly TreeNode[],
@@ -69,7 +69,7 @@ function lockCopied(
   for (let at = path.length - 1; at >= 0; at--) {
     if (!copied.includes(path[at]!.id)) continue; // inside the path
     lockPath(world, path.slice(0, at + 1), copy, "backup");
-    world.locks.at(-1)?.hostNodes.push(...path.slice(0, at + 1).map(({ id }) => id));
+    world.locks.at(-1)?.hostNodes.push(...path.map(({ id }) => id));
   }
 }
 

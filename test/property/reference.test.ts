@@ -20,6 +20,7 @@ const PROFILES = [
   "transfers",
   "windows",
   "speculative",
+  "stages",
 ];
 const PAGE_SIZES = [1, 3, 16, 64];
 const SEEDS = 20;
