@@ -15,6 +15,8 @@ export class Session {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   readonly palette: Palette; // of standard output
+  /** Where GitHub Actions takes a job's summary from; null elsewhere. */
+  readonly jobSummary: string | null;
   #interrupt: "SIGINT" | "SIGTERM" | "SIGHUP" | null = null;
   #isInterruptTold = false;
   #isClosed = false;
@@ -36,6 +38,8 @@ export class Session {
     this.isJson = words.includes("--json");
     this.isVerbose = words.includes("--verbose");
     this.palette = process.stdout.isTTY && !this.isJson ? colours : PLAIN;
+    const summary = process.env["GITHUB_STEP_SUMMARY"];
+    this.jobSummary = summary === undefined || summary === "" ? null : summary;
     this.progress = new ProgressLine(process.stderr, !isContinuousIntegration());
     this.signal = this.#abort.signal;
     this.#listen();

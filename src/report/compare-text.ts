@@ -35,7 +35,7 @@ export function comparisonsText(
   }
   lines.push(
     "",
-    ...results.map((result) => `${candidateName(result)}: ${summary(result, palette)}`),
+    ...results.map((result) => `${candidateName(result)}: ${compareSummary(result, palette)}`),
   );
   return lines.join("\n");
 }
@@ -60,7 +60,7 @@ export function compareText(result: CompareResult, options: CompareTextOptions):
     ...runLines(result.runs, options),
     ...divergenceLines(result, options),
     "",
-    summary(result, options.palette),
+    compareSummary(result, options.palette),
   ];
   return lines.join("\n");
 }
@@ -123,7 +123,8 @@ function runLines(runs: readonly RunComparison[], { palette, verbose }: TextOpti
   return lines;
 }
 
-function runLine(run: RunComparison, palette: Palette): string {
+/** One run on one line. @internal */
+export function runLine(run: RunComparison, palette: Palette): string {
   const { divergence } = run;
   if (run.unstable !== null) {
     const { n, op, fields } = run.unstable;
@@ -171,7 +172,8 @@ function modeWords(mode: CompareMode): string {
   return mode === "renamed" ? " up to a renaming of ids" : "";
 }
 
-function summary(result: CompareResult, palette: Palette): string {
+/** The last line: the verdict and what was really looked at. @internal */
+export function compareSummary(result: CompareResult, palette: Palette): string {
   const looked = `${counted(result.runs.length, "run")} and ${counted(result.operations, "operation")} compared`;
   const accepted = result.runs.filter(({ accepted: reason }) => reason !== null).length;
   const rest = [

@@ -56,7 +56,7 @@ export function compareJson(results: readonly CompareResult[], trace: string | n
       (earliest, each) => (earliest === null || each.n < earliest.n ? each : earliest),
       null,
     ),
-    ...(isOne ? {} : { votes: votesOf(results) }),
+    ...(isOne ? {} : { votes: votesOf(results), comparisons: results.map(comparisonJson) }),
     operations: sum(({ operations }) => operations),
     skipped: sum(({ skipped }) => skipped),
     hidden: sum(({ hidden }) => hidden),
@@ -64,6 +64,26 @@ export function compareJson(results: readonly CompareResult[], trace: string | n
     gone: head?.gone ?? [],
     unread: results.some(({ unread }) => unread),
     error: errorOrNull(error),
+  };
+}
+
+// What the document's own keys sum up; without these, a report of several could not be printed again.
+function comparisonJson(result: CompareResult): unknown {
+  const { base, candidate } = result;
+  return {
+    base: base === null ? null : sideJson(base),
+    candidate: candidate === null ? null : sideJson(candidate),
+    verdict: result.verdict,
+    differences: result.differences.length,
+    runs: result.runs.length,
+    first: result.first,
+    operations: result.operations,
+    skipped: result.skipped,
+    unread: result.unread,
+    hidden: result.hidden,
+    left_out: result.leftOut,
+    gone: result.gone,
+    error: errorOrNull(result.error),
   };
 }
 
@@ -132,6 +152,7 @@ function divergenceJson(divergence: Divergence, run: RunComparison): unknown {
     recovers: examination === null ? recoveryOf(run.alignment) : (examination.recovers ?? false),
     holds: examination?.holds ?? null,
     looked_up_to: examination?.upTo ?? null,
+    looked_whole: examination?.isWhole ?? null,
     differing: examination?.differing ?? null,
     origins: examination?.origins ?? [],
     states:

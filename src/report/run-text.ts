@@ -16,12 +16,13 @@ export function runText(result: RunResult, palette: Palette, verbose: boolean): 
     ...(isFew ? passed.map((one) => scenarioLine(one, palette, verbose)) : []),
     ...others.map((one) => scenarioLine(one, palette, verbose)),
     ...counterLines(result.counters),
-    summary(result, passed.length, palette),
+    runSummary(result, palette),
   ];
   return lines.join("\n");
 }
 
-function scenarioLine(one: ScenarioResult, palette: Palette, verbose: boolean): string {
+/** One scenario, with its file on a line of its own where it did not pass. @internal */
+export function scenarioLine(one: ScenarioResult, palette: Palette, verbose: boolean): string {
   const paint =
     one.verdict === "passed" ? palette.good : one.verdict === "failed" ? palette.bad : palette.warn;
   const name = visible(one.config === null ? one.name : `${one.name} on ${one.config}`);
@@ -36,7 +37,9 @@ function scenarioLine(one: ScenarioResult, palette: Palette, verbose: boolean): 
   return `${head}:${where} ${message}${file}`;
 }
 
-function summary(result: RunResult, passed: number, palette: Palette): string {
+/** The last line: the verdict and the numbers. @internal */
+export function runSummary(result: RunResult, palette: Palette): string {
+  const passed = result.scenarios.filter(({ verdict }) => verdict === "passed").length;
   const all = counted(result.scenarios.length, "run");
   const counts = `${grouped(passed)} of ${all} passed, ${counted(result.operations, "operation")}`;
   const paint =

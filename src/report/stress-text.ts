@@ -20,11 +20,12 @@ export function stressText(
     ...shown.flatMap((finding) => findingLines(finding, finding.run, palette, reproduce(finding))),
     ...(hidden > 0 ? [`${counted(hidden, "finding")} more: --verbose shows all`] : []),
     ...result.coverage.map((table) => coverageLine(table, palette, verbose)),
-    summary(result, palette),
+    stressSummary(result, palette),
   ].join("\n");
 }
 
-function findingLines(
+/** A finding in full, as lines. @internal */
+export function findingLines(
   { signature, n, message, actors, bytes, band }: Finding,
   run: string,
   palette: Palette,
@@ -59,7 +60,8 @@ function coverageLine(
   return `${head}${palette.dim(tail)}`;
 }
 
-function summary(result: StressResult, palette: Palette): string {
+/** The last line: the verdict and the numbers. @internal */
+export function stressSummary(result: StressResult, palette: Palette): string {
   const { verdict, runs, resumed, cases, leftOut, findings, counts, scenarios } = result;
   const parts = [
     `${counted(runs, "run")} and ${counted(counts.operations, "operation")} on 2 ranks`,

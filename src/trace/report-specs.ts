@@ -90,6 +90,7 @@ const DIVERGENCE = openObject(
     recovers: nullable(either(BOOLEAN, COUNT)), // null: not determined
     holds: nullable(list(word("renamed", "placement-free", "decisions", "quiescent"))), // null: not determined
     looked_up_to: optional(nullable(COUNT)),
+    looked_whole: optional(nullable(BOOLEAN)), // false: not to the end of the run
     differing: optional(nullable(COUNT)),
     origins: optional(list(ORIGIN)),
     states: optional(nullable(object({ base: text(), fields: list(FIELD) }))),
@@ -150,6 +151,25 @@ const VOTE = object({
   majority: nullable(list(text())),
 });
 const ACCEPTED = object({ kind: text(), op: text(), component: nullable(text()), reason: text() });
+// One candidate of several: which of the document's runs and differences are its own follows from their numbers.
+const COMPARISON = openObject(
+  {
+    base: nullable(SIDE),
+    candidate: nullable(SIDE),
+    verdict: word("equal", "agree", "divergent", "incomplete", "invalid", "flaky"),
+    differences: COUNT, // of those of the document, in order
+    runs: COUNT, // of those of the document, in order
+    first: either(NULL, object({ run: text(), n: COUNT })),
+    operations: COUNT,
+    skipped: COUNT,
+    unread: BOOLEAN,
+    hidden: COUNT,
+    left_out: COUNT,
+    gone: list(ACCEPTED),
+    error: nullable(ERROR_BODY),
+  },
+  ANYTHING,
+);
 
 /** `compare --json`. @public */
 export const COMPARE_REPORT: AnySpec = openObject(
@@ -171,6 +191,7 @@ export const COMPARE_REPORT: AnySpec = openObject(
     left_out: COUNT, // runs not begun: of other shards, or after the time
     gone: optional(list(ACCEPTED)), // accepted divergences that were not met
     votes: optional(list(VOTE)), // of several candidates
+    comparisons: optional(list(COMPARISON)), // of several candidates, each for itself
     error: nullable(ERROR_BODY), // what ended it early
   },
   ANYTHING,

@@ -2,7 +2,9 @@
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
+import { compareCases } from "../../report/compare-cases.js";
 import { comparisonsText } from "../../report/compare-text.js";
+import { comparisonFromJson } from "../../report/from-json.js";
 import { compareJson } from "../../report/json.js";
 import { revisionName, visible } from "../../report/words.js";
 import { readBaseline, signatureOf, withBaseline } from "../../tools/baseline.js";
@@ -24,11 +26,20 @@ import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../impl
 import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
+import {
+  addReportFlags,
+  checkReportFlags,
+  giveReports,
+  readReport,
+  REPORT_HELP,
+} from "../reports.js";
+import type { ReportFlags } from "../reports.js";
 import type { Session } from "../session.js";
 import { fileOfSpec } from "../../workload/import.js";
 import { traceHash } from "../trace-hash.js";
 
-interface CompareFlags extends ImplementationFlags, ReadingFlags {
+interface CompareFlags extends ImplementationFlags, ReadingFlags, ReportFlags {
+  readonly report?: string;
   readonly trace?: string;
   readonly candidate?: string;
   readonly run?: string;
@@ -82,6 +93,8 @@ Examples:
   unified-trace compare --trace base.jsonl --run full+window/p16/seed-7 --json
   unified-trace compare old.jsonl new.jsonl
   unified-trace compare output.replay output.numa.replay.gz
+  unified-trace compare --trace base.jsonl --junit build/compare.xml --github
+  unified-trace compare --report saved.json --markdown report.md
   git bisect run unified-trace compare --bisect --trace base.jsonl --candidate ref:HEAD`;
 
 /** @internal */
@@ -114,15 +127,26 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
       "leave out operations that the candidate does not answer (exit 6)",
     )
     .option("--bisect", "exit codes for git bisect run: 125 where this commit cannot be judged")
+    .option("--report <file>", "print a saved report (--json) in another form, compare nothing")
     .option("--json", "print one JSON document");
-  addReadingFlags(addImplementationFlags(command, "touched"));
+  addReportFlags(addReadingFlags(addImplementationFlags(command, "touched")));
   addSharedFlags(command)
-    .addHelpText("after", afterHelp(HELP))
+    .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(
         outcome,
-        (base: string | undefined, candidate: string | undefined, flags: CompareFlags) =>
-          compare([base, candidate], flags, session),
+        async (
+          base: string | undefined,
+          candidate: string | undefined,
+          flags: CompareFlags,
+          self: Command,
+        ) => {
+          checkReportFlags(flags, session);
+          if (flags.report === undefined) return compare([base, candidate], flags, session);
+          const saved = await readReport(flags.report, [base, candidate], self, session);
+          const { results, trace } = comparisonFromJson(saved);
+          return give(results, trace, flags, session);
+        },
       ),
     );
 }
@@ -146,7 +170,18 @@ async function compare(
     results.push(accepted === null ? result : withBaseline(result, accepted));
   }
   if (flags.writeBaseline !== undefined) writeBaseline(flags.writeBaseline, results);
-  return print(results, { trace: base, expired: masks.expired }, session);
+  for (const { path, expires, reason } of masks.expired) {
+    session.note(
+      `unified-trace: mask ${path} ended on ${expires} and hides nothing (${visible(reason)})`,
+    );
+  }
+  const hash = traceHash(fileOfSpec(base));
+  return give(
+    results.map((result) => withProvenance(result, hash)),
+    hash,
+    flags,
+    session,
+  );
 }
 
 /** Masks whose last day is not over, and the others. */
@@ -251,34 +286,30 @@ function writeBaseline(path: string, results: readonly CompareResult[]): void {
   writeWhole(path, `${JSON.stringify({ accepted: [...found.values()] }, null, 2)}\n`);
 }
 
-function print(
-  compared: readonly CompareResult[],
-  { trace, expired }: { readonly trace: string; readonly expired: readonly Mask[] },
+/** Prints what was found, now or once, in every form that is asked for. */
+function give(
+  results: readonly CompareResult[],
+  trace: string | null,
+  flags: ReportFlags,
   session: Session,
 ): number {
-  const hash = traceHash(fileOfSpec(trace));
-  const results = compared.map((result) => withProvenance(result, hash));
-  for (const { path, expires, reason } of expired) {
-    session.note(
-      `unified-trace: mask ${path} ended on ${expires} and hides nothing (${visible(reason)})`,
-    );
-  }
-  if (session.isJson) {
-    session.printJson(compareJson(results, hash));
-  } else {
-    const { palette, isVerbose } = session;
-    const options = { palette, verbose: isVerbose, trace: hash };
-    session.print(comparisonsText(results, options));
+  const { palette, isVerbose } = session;
+  const forms = {
+    text: () => comparisonsText(results, { palette, verbose: isVerbose, trace }),
+    json: () => compareJson(results, trace),
+    cases: () => compareCases(results, trace),
+  };
+  const verdicts = results.flatMap(({ verdict, error }) => [
+    VERDICT_EXITS[verdict],
+    ...(error === null ? [] : [error.exitCode]),
+  ]);
+  const code = giveReports(flags, forms, worstExit(verdicts), session);
+  if (!session.isJson) {
     for (const { error } of results) {
       if (error !== null) session.note(`unified-trace: ${visible(error.describe())}`);
     }
   }
-  return worstExit(
-    results.flatMap(({ verdict, error }) => [
-      VERDICT_EXITS[verdict],
-      ...(error === null ? [] : [error.exitCode]),
-    ]),
-  );
+  return code;
 }
 
 /** What a reproduction depends on, behind each command: the trace and the two revisions. */

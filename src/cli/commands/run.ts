@@ -4,7 +4,9 @@ import { basename } from "node:path";
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
+import { runFromJson } from "../../report/from-json.js";
 import { runJson } from "../../report/json.js";
+import { runCases } from "../../report/run-cases.js";
 import { runText } from "../../report/run-text.js";
 import type { RunResult, RunVerdict } from "../../tools/outcome.js";
 import { runScenarios } from "../../tools/run-scenarios.js";
@@ -18,12 +20,21 @@ import { unknownWord } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { inPackage } from "../place.js";
+import {
+  addReportFlags,
+  checkReportFlags,
+  giveReports,
+  readReport,
+  REPORT_HELP,
+} from "../reports.js";
+import type { ReportFlags } from "../reports.js";
 import { addServingFlags, servingWorkloads, WORKLOAD_FLAGS } from "../serving-selection.js";
 import type { ServingFlags } from "../serving-selection.js";
 import type { Session } from "../session.js";
 
-interface RunFlags extends ServingFlags, ImplementationFlags {
+interface RunFlags extends ServingFlags, ImplementationFlags, ReportFlags {
   readonly impl: string;
+  readonly report?: string;
 }
 
 const CASES = "cases"; // saved failing cases, run first
@@ -45,6 +56,8 @@ Examples:
   unified-trace run scenarios
   unified-trace run scenarios/state_slots_exhausted.json --config full+state/p1
   unified-trace run scenarios --impl checkout:../other --json
+  unified-trace run scenarios --junit build/scenarios.xml --github
+  unified-trace run --report saved.json --markdown report.md
   unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64`;
 
 /** @internal */
@@ -53,15 +66,24 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
     .description("Run scenario files and folders against what they expect, or a serving workload.")
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self");
   addServingFlags(command);
-  addImplementationFlags(command, "every").option("--json", "print one JSON document");
+  addReportFlags(addImplementationFlags(command, "every"))
+    .option("--report <file>", "print a saved report (--json) in another form, run nothing")
+    .option("--json", "print one JSON document");
   addSharedFlags(command)
-    .addHelpText("after", afterHelp(HELP))
+    .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (paths: readonly string[], flags: RunFlags, self: Command) => {
-        const result = await run(paths, flags, self, session);
-        if (session.isJson) session.printJson(runJson(result));
-        else session.print(runText(result, session.palette, session.isVerbose));
-        return VERDICT_EXITS[result.verdict];
+        checkReportFlags(flags, session);
+        const result =
+          flags.report === undefined
+            ? await run(paths, flags, self, session)
+            : runFromJson(await readReport(flags.report, paths, self, session));
+        const forms = {
+          text: () => runText(result, session.palette, session.isVerbose),
+          json: () => runJson(result),
+          cases: () => runCases(result),
+        };
+        return giveReports(flags, forms, VERDICT_EXITS[result.verdict], session);
       }),
     );
 }

@@ -4,6 +4,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { UnifiedTraceError, UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
+import { stressCases } from "../../report/stress-cases.js";
 import { replayedJson, stressJson } from "../../report/stress-json.js";
 import { replayedText, stressText } from "../../report/stress-text.js";
 import { PROFILE_WORDS } from "../../tools/stress/seed.js";
@@ -27,10 +28,12 @@ import {
 } from "../flags.js";
 import type { SeedRange, Shard } from "../flags.js";
 import { inPackage } from "../place.js";
+import { addReportFlags, checkReportFlags, giveReports, REPORT_HELP } from "../reports.js";
+import type { ReportFlags } from "../reports.js";
 import { readRevision } from "../revision.js";
 import type { Session } from "../session.js";
 
-interface StressFlags {
+interface StressFlags extends ReportFlags {
   readonly seeds: SeedRange;
   readonly ops: number;
   readonly layouts: readonly Layout[];
@@ -116,14 +119,15 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
       "model",
     )
     .option("--json", "print one JSON document");
-  addSharedFlags(command)
-    .addHelpText("after", afterHelp(HELP))
+  addSharedFlags(addReportFlags(command))
+    .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (flags: StressFlags, self: Command) => {
         if (flags.device === "cuda") {
           const message = "--device cuda is not there yet: the harness runs on the model device";
           throw new UnifiedTraceError("device_unavailable", message);
         }
+        checkReportFlags(flags, session);
         if (flags.replay !== undefined) return replay(flags.replay, self, session);
         return stress(flags, session);
       }),
@@ -175,9 +179,12 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
   if (result.runs + result.cases === 0 && result.leftOut === 0)
     throw new UsageError("nothing to run: this shard has no seed", "fewer parts or more seeds");
   const reproduce = (finding: StressFinding): string => reproduceWith(finding, flags);
-  if (session.isJson) session.printJson(stressJson(result, reproduce));
-  else session.print(stressText(result, session.palette, session.isVerbose, reproduce));
-  return VERDICT_EXITS[result.verdict];
+  const forms = {
+    text: () => stressText(result, session.palette, session.isVerbose, reproduce),
+    json: () => stressJson(result, reproduce),
+    cases: () => stressCases(result, reproduce),
+  };
+  return giveReports(flags, forms, VERDICT_EXITS[result.verdict], session);
 }
 
 /** The sources that a saved state belongs to: their commit, and of a changed checkout the time of its build. */
