@@ -66,7 +66,7 @@ export function sizesOf(entries: readonly Entry[]): string {
   sizes.sort((left, right) => left - right);
   const cut = entries.filter(({ shrunk }) => shrunk?.isMinimal === false).length;
   const most = `${sizes.length} are shrunk, to ${medianOf(sizes)} operations in the median and ${sizes.at(-1) ?? 0} at most`;
-  return `Of these ${most}; ${cut === 0 ? "nothing more can go from any of them" : `the time was over for ${cut}`}.`;
+  return `Of these ${most}; ${cut === 0 ? "nothing more can go from any of them" : `from ${cut} something still can`}.`;
 }
 
 /** The middle one of sorted numbers. */
