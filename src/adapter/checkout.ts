@@ -1,5 +1,5 @@
 // `checkout:PATH`: another checkout of this project, built, started as a process that serves the protocol.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CandidateError } from "../base/errors.js";
 import type { Adapter } from "./adapter.js";
@@ -32,13 +32,6 @@ function incompleteness(path: string, error: unknown): CandidateError | null {
     return null;
   const message = `checkout ${path}: it cannot load its modules (${line.slice(0, 300)}); ${BUILD_IT}`;
   return new CandidateError("candidate_start", message, {}, error.cause);
-}
-
-/** Version in the `package.json` of the folder that holds `src` or `dist`. @internal */
-export function readOwnVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  const { version } = JSON.parse(text) as { readonly version: string };
-  return version;
 }
 
 /** Throws `CandidateError` where there is no built checkout. @internal */

@@ -12,10 +12,11 @@ import type {
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import type { Device, VerifyPolicy } from "../device/device.js";
-import { type DeviceKind, openDevice } from "../device/open-device.js";
+import type { DeviceKind } from "../device/device-kinds.js";
+import { openDevice } from "../device/open-device.js";
 import { KV_OPERATIONS, KVStorage } from "../kv/storage.js";
 import type { Adapter, AdapterFailure, AdapterInfo, ApplyResult, RunOpening } from "./adapter.js";
-import { readOwnVersion } from "./checkout.js";
+import { readOwnVersion } from "./checkout-version.js";
 import { oneLine } from "./protocol.js";
 
 /** @public */

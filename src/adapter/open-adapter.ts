@@ -2,17 +2,12 @@
 import { UsageError } from "../base/errors.js";
 import { nearestWord } from "../base/nearest.js";
 import type { VerifyPolicy } from "../device/device.js";
-import { DEVICE_KINDS } from "../device/open-device.js";
+import { DEVICE_KINDS } from "../device/device-kinds.js";
 import { operationNames } from "../trace/operation-table.js";
 import type { Adapter } from "./adapter.js";
 import type { BuildOptions } from "./checkout-build.js";
-import { openRefAdapter } from "./checkout-ref.js";
-import { openCheckoutAdapter, readOwnVersion } from "./checkout.js";
-import { InProcessAdapter } from "./in-process.js";
-import { openModuleAdapter } from "./module-adapter.js";
-import { openProcessAdapter } from "./process-adapter.js";
+import { readOwnVersion } from "./checkout-version.js";
 import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
-import { ReferenceAdapter } from "./reference-adapter.js";
 
 const KINDS = ["self", "reference", "checkout", "ref", "module", "cmd"] as const;
 const FORMS =
@@ -65,26 +60,36 @@ export async function openAdapter(
 ): Promise<Adapter> {
   const { kind, target } = parseAdapterSpec(spec);
   const withVersion = { toolVersion: readOwnVersion(), ...options };
+  // Each kind is loaded where it is meant: a whole allocator that nobody asks takes a tenth of a second.
   switch (kind) {
     case "self":
       return openSelf(target, options);
-    case "reference":
-      return new ReferenceAdapter({
-        revision: options.revision ?? null,
-        dirty: options.dirty ?? null,
-      });
-    case "checkout":
+    case "reference": {
+      const { ReferenceAdapter } = await import("./reference-adapter.js");
+      const { revision, dirty } = options;
+      return new ReferenceAdapter({ revision: revision ?? null, dirty: dirty ?? null });
+    }
+    case "checkout": {
+      const { openCheckoutAdapter } = await import("./checkout.js");
       return openCheckoutAdapter(target, withVersion);
-    case "ref":
+    }
+    case "ref": {
+      const { openRefAdapter } = await import("./checkout-ref.js");
       return openRefAdapter(target, withVersion);
-    case "module":
+    }
+    case "module": {
+      const { openModuleAdapter } = await import("./module-adapter.js");
       return openModuleAdapter(target, { ...withVersion, ops: operationNames("kv") });
-    case "cmd":
+    }
+    case "cmd": {
+      const { openProcessAdapter } = await import("./process-adapter.js");
       return openProcessAdapter(target, withVersion);
+    }
   }
 }
 
-function openSelf(device: string, options: OpenAdapterOptions): Adapter {
+async function openSelf(device: string, options: OpenAdapterOptions): Promise<Adapter> {
+  const { InProcessAdapter } = await import("./in-process.js");
   const { verify, revision, dirty } = options;
   const kind = DEVICE_KINDS.find((known) => known === device) ?? "model"; // "" is plain `self`
   return new InProcessAdapter({

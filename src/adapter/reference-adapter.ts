@@ -4,7 +4,7 @@ import type { Answer, DigestDepth, KvOperation, Operation } from "../base/operat
 import type { State } from "../base/state.js";
 import { Reference, REFERENCE_OPERATIONS } from "../reference/reference.js";
 import type { Adapter, AdapterInfo, ApplyResult, RunOpening } from "./adapter.js";
-import { readOwnVersion } from "./checkout.js";
+import { readOwnVersion } from "./checkout-version.js";
 import { oneLine } from "./protocol.js";
 
 /** Commit of this checkout, where the caller knows it. @public */

@@ -1,12 +1,8 @@
 // Chooses a device by its name on the command line.
 import { EnvironmentError } from "../base/errors.js";
 import type { Device, VerifyPolicy } from "./device.js";
+import type { DeviceKind } from "./device-kinds.js";
 import { ModelDevice } from "./model.js";
-
-/** Devices by name; `none` carries nothing out. @public */
-export const DEVICE_KINDS = ["model", "none", "host", "cuda"] as const;
-/** @public */
-export type DeviceKind = (typeof DEVICE_KINDS)[number];
 
 /**
  * Makes a device, not yet opened; null for `none`. Throws `EnvironmentError` (`device_unavailable`) where this machine

@@ -8,7 +8,6 @@ import { comparisonFromJson } from "../../report/from-json.js";
 import { compareJson } from "../../report/json.js";
 import { revisionName, visible } from "../../report/words.js";
 import { readBaseline, signatureOf, withBaseline } from "../../tools/baseline.js";
-import { compareFiles } from "../../tools/compare-files.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices } from "../../tools/compare-trace.js";
 import type { StartAdapter } from "../../tools/candidate.js";
@@ -214,19 +213,21 @@ async function compareOne(
     ...(flags.first === true ? { first: true } : {}),
     reproduce: (run, n) => reproduceLine(base, candidate, flags, run, n),
   };
-  return candidate.kind === "file"
-    ? compareFiles({ ...choices, base, candidate: candidate.name })
-    : compareTrace({
-        ...choices,
-        trace: base,
-        candidate: candidate.name,
-        start: starterOf(candidate.name, flags, session),
-        skipUnsupported: flags.skipUnsupported === true,
-        isDoubled: flags.double === true,
-        ...(flags.shard && { shard: flags.shard }),
-        isTimeOver: () => performance.now() > end,
-        ...standInOf(candidate.name, flags, session),
-      });
+  if (candidate.kind === "file") {
+    const { compareFiles } = await import("../../tools/compare-files.js");
+    return compareFiles({ ...choices, base, candidate: candidate.name });
+  }
+  return compareTrace({
+    ...choices,
+    trace: base,
+    candidate: candidate.name,
+    start: starterOf(candidate.name, flags, session),
+    skipUnsupported: flags.skipUnsupported === true,
+    isDoubled: flags.double === true,
+    ...(flags.shard && { shard: flags.shard }),
+    isTimeOver: () => performance.now() > end,
+    ...standInOf(candidate.name, flags, session),
+  });
 }
 
 // The allocator of this checkout answers as a trace of its own does, unless it is what is compared.
