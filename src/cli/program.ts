@@ -111,6 +111,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/import.js")).addImport,
   },
   {
+    name: "bundle",
+    words: "",
+    summary: "put a trace, a report and their origin into one file",
+    load: async () => (await import("./commands/bundle.js")).addBundle,
+  },
+  {
     name: "show",
     words: "",
     summary: "print the plan of a configuration",

@@ -35,6 +35,19 @@ export const RECORD_REPORT: AnySpec = openObject(
   ANYTHING,
 );
 
+/** `bundle --json`. @public */
+export const BUNDLE_REPORT: AnySpec = openObject(
+  {
+    command: word("bundle"),
+    verdict: word("bundled"),
+    out: text(),
+    runs: COUNT,
+    operations: COUNT,
+    left_out: COUNT, // runs of the trace that are not in the bundle
+  },
+  ANYTHING,
+);
+
 const VIOLATION = openObject(
   { run: text(), n: COUNT, op: text(), args: ANYTHING, failure: FAILURE },
   ANYTHING,

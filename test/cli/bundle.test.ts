@@ -1,0 +1,111 @@
+// A bundle is a trace that every command reads, with the report in its first line and nothing of this machine.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { beforeAll, expect, test } from "vitest";
+import { reportWithoutFolders, withoutFolders } from "../../src/tools/bundle-words.js";
+import { file, folder, isOneLine, root, start } from "./command-line.js";
+
+const candidate = `module:${join(root, "examples", "lifo-holes.mjs")}`;
+const trace = join(folder, "base.jsonl");
+let report = "";
+let divergent: string[] = [];
+
+function linesOf(name: string): ReturnType<typeof JSON.parse>[] {
+  const bytes = readFileSync(join(folder, name));
+  const text = (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+beforeAll(async () => {
+  const words = ["record", "--seeds", "0:2", "--ops", "60", "--out", "base.jsonl"];
+  expect((await start(words)).code).toBe(0);
+  const compared = await start(["compare", "--trace", trace, "--candidate", candidate, "--json"]);
+  report = file("report.json", compared.stdout);
+  const { runs } = JSON.parse(compared.stdout);
+  divergent = runs.flatMap((run: { run: string; verdict: string }) =>
+    run.verdict === "divergent" ? [run.run] : [],
+  );
+  expect(divergent.length).toBeGreaterThan(0);
+  expect(divergent.length).toBeLessThan(runs.length);
+});
+
+test("it holds the divergent runs and the report; compare finds the same in it", async () => {
+  const words = ["bundle", "--trace", trace, "--report", report];
+  const made = await start([...words, "--out", "a.jsonl.gz", "--json"]);
+  expect([made.code, made.stderr]).toEqual([0, ""]);
+  const lines = linesOf("a.jsonl.gz");
+  const runs = lines.filter(({ kind }) => kind === "run").map(({ run }) => run);
+  expect(runs).toEqual(divergent);
+  const { x_bundle: about } = lines[0];
+  expect(Object.keys(about)).toEqual(["version", "tool", "environment", "trace", "report"]);
+  const told = JSON.parse(readFileSync(join(folder, report), "utf8"));
+  expect(about.report.first).toEqual(told.first);
+  expect(about.report.base.trace).toBe(about.trace);
+  expect(about.environment.node).toBe(process.versions.node);
+  const again = ["compare", "--trace", "a.jsonl.gz", "--candidate", candidate, "--json"];
+  const compared = await start(again);
+  expect(compared.code).toBe(1);
+  expect(JSON.parse(compared.stdout).first).toEqual(told.first);
+  await start([...words, "--out", "b.jsonl.gz"]);
+  const [first, second] = ["a", "b"].map((name) => readFileSync(join(folder, `${name}.jsonl.gz`)));
+  expect(first?.equals(second!)).toBe(true);
+});
+
+test("--all and no report keep every run; nothing names a folder of this machine", async () => {
+  await start(["bundle", "--trace", trace, "--report", report, "--all", "--out", "all.jsonl"]);
+  const { code, stdout } = await start(["bundle", "--trace", trace, "--out", "whole.jsonl"]);
+  expect([code, stdout]).toEqual([0, "bundled whole.jsonl: 4 runs, 240 operations\n"]);
+  const body = (name: string): unknown[] => linesOf(name).slice(1);
+  expect(body("all.jsonl")).toEqual(body("whole.jsonl"));
+  expect(body("whole.jsonl")).toEqual(linesOf("base.jsonl").slice(1));
+  const text = readFileSync(join(folder, "all.jsonl"), "utf8");
+  for (const part of [folder, root]) expect(text).not.toContain(part);
+});
+
+test("a report of another trace, a missing flag, the trace as output: refused, nothing written", async () => {
+  await start(["record", "--seeds", "5:6", "--ops", "20", "--out", "other.jsonl"]);
+  const cases: readonly [number, readonly string[]][] = [
+    [3, ["--trace", "other.jsonl", "--report", report, "--out", "c.jsonl"]],
+    [2, ["--trace", trace]],
+    [2, ["--out", "c.jsonl"]],
+    [2, ["--trace", trace, "--out", trace]],
+    [2, ["--trace", trace, "--out", "c.tar"]],
+    [3, ["--trace", "none.jsonl", "--out", "c.jsonl"]],
+  ];
+  const before = readFileSync(trace);
+  for (const [code, words] of cases) {
+    const made = await start(["bundle", ...words]);
+    expect([words, made.code]).toEqual([words, code]);
+    expect(isOneLine(made.stderr)).toBe(true);
+  }
+  expect(readFileSync(trace).equals(before)).toBe(true);
+  expect(() => readFileSync(join(folder, "c.jsonl"))).toThrow();
+});
+
+test.each([
+  ["checkout:/home/someone/work/other", "checkout:other"],
+  [
+    "unified-trace compare --trace '/data/a b/x.jsonl' --run r/p16",
+    "unified-trace compare --trace 'x.jsonl' --run r/p16",
+  ],
+  ["file:///srv/app/main.mjs:12:3", "main.mjs:12:3"],
+  ["C:\\Users\\me\\x.py", "x.py"],
+  ["~/secret/x.py", "x.py"],
+  ["full+window/p16/seed-0", "full+window/p16/seed-0"],
+  ["1/2 and a / b", "1/2 and a / b"],
+])("%s becomes %s", (text, expected) => {
+  expect(withoutFolders(text)).toBe(expected);
+});
+
+test("specs with spaces in their folders lose them; values of answers stay", () => {
+  const report = { spec: "checkout:/Users/Some One/x", file: "/Users/Some One/y.jsonl" };
+  const fields = [{ path: "/ok/pages/r1", base: "/ok/a", candidate: null }];
+  expect(reportWithoutFolders({ ...report, fields })).toEqual({
+    ...{ spec: "checkout:x", file: "y.jsonl" },
+    fields,
+  });
+});
