@@ -11,6 +11,7 @@ import type { ForeignLog } from "../workload/import.js";
 import { PairComparison } from "./compare-pair.js";
 import { ResultList } from "./compare-results.js";
 import { RunComparer } from "./compare-run.js";
+import { examineFiles } from "./examine/examine-files.js";
 import type { ComparedParts } from "./answered-line.js";
 import type { CompareChoices } from "./compare-trace.js";
 import { Pulse } from "./pulse.js";
@@ -19,6 +20,7 @@ import { TraceCursor } from "./trace-cursor.js";
 import type { CompareResult, RunComparison, SideDifference } from "./outcome.js";
 
 const KEEP = 5;
+const PAST = 10_000; // operations looked at behind a divergence
 const BLOCKS_FROM = 16 * 1024 * 1024; // bytes
 
 /** @public */
@@ -46,6 +48,7 @@ class FileComparison {
   readonly #candidateSide: TraceSide;
   readonly #differences: SideDifference[] = [];
   readonly #open = new Set<TraceCursor>();
+  readonly #partsOf = new Map<string, ComparedParts>(); // by run, of divergent ones
   readonly #logs = new Map<string, ForeignLog | null>(); // by what the user named; null: a trace
   #candidate: TraceCursor | null = null;
   #order: ReadonlyMap<string, number> | null = null; // run → position in the candidate, once it matters
@@ -74,6 +77,7 @@ class FileComparison {
       if (cursor.ignoredKeys > 0) this.#results.lenient();
     }
     this.#results.checkSelection(`${this.#options.base} and ${this.#options.candidate}`);
+    await this.#examine();
     const [left, right] = [this.#baseSide.info(), this.#candidateSide.info()];
     return this.#results.finish({
       base: left,
@@ -85,6 +89,23 @@ class FileComparison {
 
   async close(): Promise<void> {
     for (const cursor of this.#open) await cursor.close();
+  }
+
+  async #examine(): Promise<void> {
+    const { base, candidate, mode = "exact", past = PAST } = this.#options;
+    if (!this.#results.isDivergent || !isReadAgain(base) || !isReadAgain(candidate)) return;
+    const found = await examineFiles({
+      open: async (side) => {
+        const cursor = await this.#cursor(this.#options[side]);
+        this.#open.delete(cursor); // closed by who asked for it
+        return cursor;
+      },
+      runs: this.#results.runs,
+      parts: (run) => this.#partsOf.get(run) ?? { fx: true, digest: false },
+      mode,
+      past,
+    });
+    this.#results.examined(found);
   }
 
   /** Large traces that begin with the same bytes need not be parsed as far as that; null: nothing was looked at so. */
@@ -253,6 +274,7 @@ class FileComparison {
     });
     if (!comparer.isOver) await this.#ends(comparer, base, candidate);
     this.#comparer = null;
+    if (comparer.divergence !== null) this.#partsOf.set(line.run, comparer.parts);
     this.#results.add(comparer);
     this.#isStopped = comparer.divergence !== null && this.#options.first === true;
   }

@@ -17,6 +17,8 @@ const BATCH = 256;
 
 /** Where one side's answers come from. @internal */
 export interface AnswerSource {
+  /** Set where answers end because the side did something else, which is no failure. */
+  readonly isRecorded?: true;
   /** Answers in order; fewer where the side broke or did something else. */
   apply(operations: readonly Operation[]): Promise<readonly Answer[]>;
   /** The full state after the last operation, null where there is none. */
@@ -151,6 +153,10 @@ export class RunExamination {
   // A candidate that broke in the first look has to break at the same place again.
   #break(line: OpLine): void {
     const { n, failure } = this.#options.divergence;
+    if (this.#options.candidate.isRecorded === true) {
+      this.#isCut = true;
+      return;
+    }
     this.#isBroken = true;
     const isSame = failure !== null && line.n === n;
     if (!isSame && line.n <= n) this.#unstable = { n: line.n, op: line.op, fields: [] };

@@ -4,6 +4,7 @@ import { InProcessAdapter } from "../../../src/adapter/in-process.js";
 import type { Answer, Operation } from "../../../src/base/operations.js";
 import { readBaseline, withBaseline } from "../../../src/tools/baseline.js";
 import { votesOf } from "../../../src/tools/compare-many.js";
+import { compareFiles } from "../../../src/tools/compare-files.js";
 import { compareTrace, type CompareTraceOptions } from "../../../src/tools/compare-trace.js";
 import { type CompareMode, COMPARE_MODES } from "../../../src/tools/equality/modes.js";
 import { MaskSet, readMasks } from "../../../src/tools/masks.js";
@@ -261,4 +262,18 @@ describe("masks, accepted divergences, votes", () => {
     expect(vote?.majority).toEqual(["b", "c"]);
     expect(votesOf([named(good, "a")])).toEqual([]);
   });
+});
+
+test("two recorded traces are looked at a second time as well, as far as both do the same", async () => {
+  const take = numberOf(isTake);
+  const planted = at(take, (answer) => ({
+    ...answer,
+    ok: { ...answer.ok, step: "relayout" } as never,
+  }));
+  const other = await recorded(seeds(0, 2), new FaultyAdapter(planted, RUN));
+  const { runs } = await compareFiles({ base: trace, candidate: other });
+  expect(runs[0]?.divergence).toMatchObject({ n: take, kind: "result" });
+  expect(runs[0]?.examination).toMatchObject({ recovers: take + 1, differing: 1, isWhole: true });
+  expect(runs[0]?.examination?.holds).toContain("decisions");
+  expect(runs[0]?.examination?.holds).not.toContain("placement-free");
 });
