@@ -2,6 +2,7 @@
 // the end of a pair goes with its opening, and a request that grew less has its later token positions moved down.
 import { canonicalJson } from "../../base/canonical-json.js";
 import type { KvOperation } from "../../base/operations.js";
+import { namesOf } from "../../trace/open-names.js";
 import { growthOf, openedBy, specOf, withoutNames, withPositions } from "./arguments.js";
 import type { Piece, Work } from "./case.js";
 
@@ -40,6 +41,7 @@ export function without(work: Work, indexes: Iterable<number>, shifts: boolean):
 class Follower {
   readonly #shifts: boolean;
   readonly #gone = new Set<string>(); // names whose last opening is gone
+  readonly #alive = new Set<string>(); // names that are open
   readonly #open = new Map<string, boolean[]>(); // pairs by kind and arguments: whether each opening is still there
   readonly #rows = new Map<string, MissingTokens>();
 
@@ -57,6 +59,7 @@ class Follower {
     }
     if (!this.#pairs(before, left !== null)) left = null;
     this.#opens(before, left);
+    this.#closes(left);
     if (!this.#shifts) return left;
     this.#grows(before, left);
     return left === null ? null : this.#place(left);
@@ -80,10 +83,18 @@ class Follower {
     if (opened.length === 0) return;
     const now = new Set(left === null ? [] : openedBy(left));
     for (const name of opened) {
-      if (now.has(name)) this.#gone.delete(name);
-      else this.#gone.add(name);
-      this.#rows.delete(name); // a request opened again begins at 0
+      const isOpen = this.#alive.has(name); // an earlier opening holds, and this one was refused
+      if (now.has(name)) {
+        this.#gone.delete(name);
+        this.#alive.add(name);
+      } else if (!isOpen) this.#gone.add(name);
+      if (!isOpen) this.#rows.delete(name); // a request opened again begins at 0
     }
+  }
+
+  #closes(left: KvOperation | null): void {
+    if (left === null) return;
+    for (const { name, role } of namesOf(left)) if (role === "closes") this.#alive.delete(name);
   }
 
   #grows(before: KvOperation, left: KvOperation | null): void {

@@ -74,6 +74,13 @@ test("B062 on pages: without the operation that took them, the frees prove nothi
   expect(judged(bare, secondFree)).toMatchObject({ kind: "fails", illegal: [2] });
 });
 
+test("an opening that was refused, since its name is open, goes alone", async () => {
+  const again = [freeTokens("r1", 0, 1), freeTokens("r1", 0, 1)];
+  const first = operations(alloc("r1"), extend("r1", 0, 1), alloc("r1"), ...again);
+  const { best } = await shrunk(first, judgeBy(secondFree));
+  expect(best.case.ops).toEqual([BOOT, alloc("r1"), extend("r1", 0, 1), ...again]);
+});
+
 test("what follows a request's shorter row moves with it", async () => {
   const first = operations(
     alloc("r1"),
