@@ -43,7 +43,7 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
   readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
-  readonly isTimeOver?: () => boolean; // true: begin no further run
+  readonly isOverTime?: () => boolean; // true: begin no further run
   readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
   readonly base?: { readonly spec: string; readonly start: StartAdapter }; // may answer as the trace does: tells full states
 }
@@ -203,11 +203,11 @@ class TraceComparison {
   }
 
   #isLeftOut(): boolean {
-    const { shard, isTimeOver } = this.#options;
+    const { shard, isOverTime } = this.#options;
     const index = this.#runsMet;
     this.#runsMet += 1;
     const isOurs = shard === undefined || index % shard.of === shard.index - 1;
-    return !isOurs || isTimeOver?.() === true;
+    return !isOurs || isOverTime?.() === true;
   }
 
   /** A run without an `end`, in a truncated trace that is accepted. */

@@ -225,7 +225,7 @@ async function compareOne(
     skipUnsupported: flags.skipUnsupported === true,
     isDoubled: flags.double === true,
     ...(flags.shard && { shard: flags.shard }),
-    isTimeOver: () => performance.now() > end,
+    isOverTime: () => performance.now() > end,
     ...standInOf(candidate.name, flags, session),
   });
 }

@@ -3,10 +3,12 @@ import type { Answer, Operation } from "../../base/operations.js";
 import { canonicalJson } from "../../base/canonical-json.js";
 import type { ComparedParts } from "../answered-line.js";
 import type { CompareMode } from "../equality/modes.js";
-import type { Examination, RunComparison } from "../outcome.js";
+import type { DivergenceKind, Examination, RunComparison } from "../outcome.js";
 import type { TraceCursor } from "../trace-cursor.js";
 import { type AnswerSource, RunExamination } from "./run-examination.js";
 
+// Where one side did something else, alignment tells what there is to tell.
+const ANSWERED: ReadonlySet<DivergenceKind> = new Set(["result", "refusal", "effect", "state"]);
 const STEP = 256;
 const RUNS_MAX = 50; // each is looked for from the beginning of both files
 
@@ -25,9 +27,7 @@ export async function examineFiles(
 ): Promise<ReadonlyMap<string, Examination>> {
   const found = new Map<string, Examination>();
   for (const { run, divergence } of options.runs) {
-    if (divergence?.place !== "at" || divergence.base === null || divergence.candidate === null) {
-      continue;
-    }
+    if (divergence?.place !== "at" || !ANSWERED.has(divergence.kind)) continue;
     if (found.size === RUNS_MAX) break;
     const [base, candidate] = [await options.open("base"), await options.open("candidate")];
     try {
