@@ -44,6 +44,7 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly skipUnsupported?: boolean;
   readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
   readonly isOverTime?: () => boolean; // true: begin no further run
+  readonly isBrief?: boolean; // without the second look
   readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
   readonly base?: { readonly spec: string; readonly start: StartAdapter }; // may answer as the trace does: tells full states
 }
@@ -123,8 +124,8 @@ class TraceComparison {
   }
 
   async #examine(): Promise<void> {
-    const { trace, start, mode, base, past, reader, signal } = this.#options;
-    if (!isReadAgain(trace) || !this.#results.isDivergent) return;
+    const { trace, start, mode, base, past, reader, signal, isBrief } = this.#options;
+    if (isBrief === true || !isReadAgain(trace) || !this.#results.isDivergent) return;
     await this.#candidate.dispose();
     const found = await examineRuns({
       trace,

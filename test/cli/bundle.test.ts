@@ -102,7 +102,7 @@ test.each([
 });
 
 test("specs with spaces in their folders lose them; values of answers stay", () => {
-  const report = { spec: "checkout:/Users/Some One/x", file: "/Users/Some One/y.jsonl" };
+  const report = { spec: "checkout:/home/Some One/x", file: "/home/Some One/y.jsonl" };
   const fields = [{ path: "/ok/pages/r1", base: "/ok/a", candidate: null }];
   expect(reportWithoutFolders({ ...report, fields })).toEqual({
     ...{ spec: "checkout:x", file: "y.jsonl" },

@@ -125,7 +125,12 @@ class CommitSearch {
     let result: CompareResult;
     try {
       const candidate = `ref:${commit}`;
-      result = await compareTrace({ ...this.#options, candidate, start: start(commit) });
+      result = await compareTrace({
+        ...this.#options,
+        isBrief: true,
+        candidate,
+        start: start(commit),
+      });
     } catch (thrown) {
       signal?.throwIfAborted();
       if (!(thrown instanceof CandidateError)) throw thrown;
