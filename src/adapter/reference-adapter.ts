@@ -33,11 +33,10 @@ export class ReferenceAdapter implements Adapter {
     };
   }
 
-  /** Throws `CandidateError` for what it does not take: model forms, deep digests, another domain. */
+  /** Throws `CandidateError` for what it does not take: models it cannot read, deep digests, another domain. */
   async open(opening: RunOpening): Promise<void> {
     const { domain, config, digestDepth, state } = opening;
     if (domain !== "kv") throw unsupported(`domain ${domain}`);
-    if ("model" in config) throw unsupported("the model form of a configuration");
     if (state !== undefined) throw unsupported("going on from a state");
     this.#run = new Reference(config, depthOf(digestDepth));
   }

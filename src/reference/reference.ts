@@ -10,6 +10,8 @@ import type {
   KvOk,
   KvOperation,
   KvOperationName,
+  ModelConfig,
+  RunConfig,
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import { admitPass, askMaxNewTokens } from "./admission.js";
@@ -41,6 +43,7 @@ import {
   chainFlush,
   chainRelieve,
 } from "./questions.js";
+import { type Derived, derive } from "./model-boot.js";
 import { Refusal } from "./refusal.js";
 import { restore } from "./restore.js";
 import { rowAlloc, rowFree } from "./rows.js";
@@ -114,15 +117,16 @@ export const REFERENCE_OPERATIONS: readonly KvOperationName[] = [
   ...(Object.keys(HANDLERS) as KvOperationName[]), // the keys of a table by operation
 ];
 
-/** One run of the second allocator, on a direct configuration. @internal */
+/** One run of the second allocator. @internal */
 export class Reference {
-  readonly #config: DirectConfig;
+  readonly #config: DirectConfig | Derived | Refusal;
   readonly #depth: DigestDepth | null;
   #world: World | null = null;
   #digests = new Map<string, string>();
 
-  constructor(config: DirectConfig, depth: DigestDepth | null) {
-    this.#config = config;
+  /** Throws `CandidateError` for a model form that is not supported. */
+  constructor(config: RunConfig, depth: DigestDepth | null) {
+    this.#config = "model" in config ? derivedOrRefusal(config) : config;
     this.#depth = depth;
   }
 
@@ -130,9 +134,9 @@ export class Reference {
   apply(operation: KvOperation): Answer {
     let world: World | null = null;
     try {
-      world = operation.op === "boot" ? bootWorld(this.#config) : this.#copy();
+      world = operation.op === "boot" ? this.#boot() : this.#copy();
       world.clock += 1;
-      const answered = operation.op === "boot" ? bootAnswer(world) : handle(world, operation);
+      const answered = operation.op === "boot" ? this.#bootAnswer(world) : handle(world, operation);
       const ok = answered === null ? null : { ...answered, ...endedPart(world) };
       if (ok === null) return { err: { code: "unsupported", message: operation.op } };
       tidyUp(world);
@@ -160,6 +164,19 @@ export class Reference {
     return foldedDigest(this.#world, this.#depth);
   }
 
+  #boot(): World {
+    const config = this.#config;
+    if (config instanceof Refusal) throw config;
+    return bootWorld("targets" in config ? config.config : config);
+  }
+
+  #bootAnswer(world: World): KvOk["boot"] {
+    const config = this.#config;
+    const answer = bootAnswer(world);
+    if (!("targets" in config)) return answer;
+    return { ...answer, targets: config.targets, notices: config.notices };
+  }
+
   #copy(): World {
     if (this.#world === null) throw new Error("an operation before a granted boot");
     return deepCopy(this.#world);
@@ -179,4 +196,13 @@ function handle(world: World, operation: KvOperation): NonNullable<Answer["ok"]>
   const handler = HANDLERS[operation.op] as
     ((world: World, args: KvOperation["args"]) => NonNullable<Answer["ok"]>) | undefined; // table and operation agree on the kind
   return handler === undefined ? null : handler(world, operation.args);
+}
+
+function derivedOrRefusal(config: ModelConfig): Derived | Refusal {
+  try {
+    return derive(config);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
 }
