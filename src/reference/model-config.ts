@@ -45,6 +45,7 @@ export function readConfiguration(value: unknown, path: string, above: Surroundi
 }
 
 const FAMILIES: Readonly<Record<string, (reading: Reading, count: number) => Layer[]>> = {
+  gpt_oss: readGptOss,
   gemma3: readGemma3,
   gemma4: readGemma4,
   qwen3_next: readDeltaNet,
@@ -129,6 +130,12 @@ function attentionLayer(attention: AttentionPart): Layer {
   return { attention, state: null };
 }
 
+// Even layers have windows, odd ones attend in full.
+function readGptOss(reading: Reading, count: number): Layer[] {
+  const kinds = listedKinds(reading.text, count) ?? everyNth(count, 2, "window");
+  return kinds.map((kind) => plainLayer(reading, kind, reading.text.whole("sliding_window")));
+}
+
 function readGemma3(reading: Reading, count: number): Layer[] {
   const { text } = reading;
   const older = text.wholeOr("_sliding_window_pattern", 6);
@@ -148,7 +155,7 @@ function readGemma4(reading: Reading, count: number): Layer[] {
   return owning.map((kind) =>
     attentionLayer(
       kind === "full"
-        ? mha(reading, fullHeads, text.wholeOr("global_head_dim", dimOf(text)))
+        ? mha(reading, fullHeads, text.whole("global_head_dim"))
         : mha(reading, headsOf(text), dimOf(text), text.whole("sliding_window")),
     ),
   );
@@ -221,6 +228,7 @@ function readOther(reading: Reading, count: number): Layer[] {
   if (text.has("kv_lora_rank"))
     return Array.from({ length: count }, () => attentionLayer(mla(reading)));
   const hasWindow = text.has("sliding_window") && text.raw("use_sliding_window") !== false;
+  if (hasWindow && text.has("max_window_layers")) notSupported("max_window_layers");
   const all: Kind = hasWindow ? "window" : "full";
   const kinds = listedKinds(text, count) ?? Array.from({ length: count }, () => all);
   const chunk = text.wholeOr("attention_chunk_size", undefined);

@@ -15,8 +15,10 @@ const STATE_KEYS = ["mamba_d_state", "ssm_state_size"]; // a state that no famil
 export function refuseByName(top: Fields, text: Fields, type: string): void {
   if (REFUSED_TYPES.includes(type)) refusePlan("model_unsupported");
   if (type === "minicpm" && top.has("sparse_config")) refusePlan("model_unsupported");
-  if (READ_TYPES.includes(type)) return;
-  if (STATE_KEYS.some((key) => text.has(key))) refusePlan("model_unsupported");
+  const stateKey = STATE_KEYS.find((key) => text.has(key));
+  if (READ_TYPES.includes(type))
+    return stateKey === undefined ? undefined : notSupported(`${stateKey} of model type ${type}`);
+  if (stateKey !== undefined) refusePlan("model_unsupported");
   // An unknown model is read only if it states plain attention and nothing else.
   const others = text.keys().filter((key) => !PLAIN_KEYS.includes(key));
   if (others.length > 0) notSupported(`the key ${others.join(", ")} of model type ${type}`);
