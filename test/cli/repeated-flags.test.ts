@@ -18,6 +18,7 @@ const WORDS = [
   "16",
   "full+window",
   "touched",
+  "move_cap=1:2",
   "x",
 ];
 
