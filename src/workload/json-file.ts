@@ -1,4 +1,4 @@
-// Small JSON files (scenarios, configurations) read strictly: no duplicate keys, no numbers that lose digits, bounded
+// Small JSON files (scenarios, configurations) read strictly: no duplicate keys, no whole numbers that lose digits, bounded
 // size and nesting; every value keeps its place, so that a later complaint can name the line.
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { InputError } from "../base/errors.js";
@@ -186,7 +186,9 @@ class StrictParser {
       this.#fail(`unexpected character ${JSON.stringify(this.#text[start])}`);
     }
     const value = this.#parse(start);
-    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    // ratios are fractions; where a whole number is wanted the schema says so
+    const isFraction = typeof value === "number" && Number.isFinite(value) && value % 1 !== 0;
+    if (typeof value === "number" && !isFraction && !Number.isSafeInteger(value)) {
       this.#fail(`${this.#text.slice(start, this.#at)} is no integer below 2^53`, start);
     }
     return value;

@@ -71,7 +71,6 @@ describe("what is not JSON", () => {
       /9007199254740993 is no integer below 2\^53/,
       2,
     ],
-    ["a fraction", '{\n"name": 1.5\n}', /1\.5 is no integer/, 2],
     ["nested too deep", `${"[".repeat(70)}${"]".repeat(70)}`, /nested deeper than 64/, 1],
     ["a byte order mark", "\uFEFF{}", /byte order mark/, 1],
     ["nothing but NUL bytes", "\u0000\u0000\u0000", /holds nothing but NUL bytes/, 1],
@@ -390,5 +389,25 @@ describe("configurations", () => {
     const error = errorOf(() => loadConfigs(file));
     expect(error.place.path).toBe("/configs/a/rows");
     expect(error.exitCode).toBe(3);
+  });
+});
+
+describe("numbers", () => {
+  const model = (ratio: string, page = "4"): string =>
+    write(
+      "model.json",
+      `{"model":{"layers":[{"attention":{"heads":1,"head_dim":4}},{"attention":{"heads":1,"head_dim":4,"window":8}}]},
+"page_size":${page},"budget_bytes":100000,"max_running_requests":4,"swa_full_tokens_ratio":${ratio},"row_tokens":64}`,
+    );
+
+  test("a ratio is a fraction", () => {
+    expect(JSON.stringify(loadConfigFile(model("0.3")))).toContain('"swa_full_tokens_ratio":0.3');
+  });
+
+  test.each([
+    ["1e400", "4", /1e400 is no integer below 2\^53/],
+    ["0.3", "4.5", /4\.5.*whole number/],
+  ])("ratio %s, page size %s: what is no whole number is none", (ratio, page, message) => {
+    expect(() => loadConfigFile(model(ratio, page))).toThrow(message);
   });
 });
