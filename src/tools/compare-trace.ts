@@ -23,6 +23,7 @@ import type { CompareResult, SideInfo } from "./outcome.js";
 const BATCH_LINES = 256;
 const KEEP = 5;
 const PAST = 10_000; // operations looked at behind a divergence
+const FIRST_PAST = 1000; // the same where only the first divergent run is wanted
 
 /** @public */
 export interface CompareChoices extends ToolControl {
@@ -133,7 +134,7 @@ class TraceComparison {
       mode: mode ?? "exact",
       candidate: start,
       base: base ?? null,
-      past: past ?? PAST,
+      past: past ?? (this.#options.first === true ? FIRST_PAST : PAST),
       ...(reader && { reader }),
       ...(signal && { signal }),
     });
