@@ -7,18 +7,17 @@ export function notSupported(what: string): never {
   throw new CandidateError("candidate_handshake", `reference does not support ${what}`);
 }
 
-/** Bytes of one element. @internal */
-export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
-  float32: 4,
-  bfloat16: 2,
-  float16: 2,
-  fp8_e4m3: 1,
-  fp8_e5m2: 1,
-  int8: 1,
-  uint8: 1,
-  int32: 4,
-  int64: 8,
-};
+const ELEMENTS: readonly (readonly [bytes: number, names: string])[] = [
+  [1, "int8 uint8 fp8_e4m3 fp8_e5m2"],
+  [2, "float16 bfloat16"],
+  [4, "int32 float32"],
+  [8, "int64"],
+];
+
+/** Bytes of one element; undefined for an unknown type. @internal */
+export function bytesOfElement(name: string): number | undefined {
+  return ELEMENTS.find(([, names]) => names.split(" ").includes(name))?.[0];
+}
 
 /** An object of a configuration, read key by key. @internal */
 export class Fields {
@@ -81,7 +80,7 @@ export class Fields {
   elementOr<T>(key: string, absent: T): string | T {
     const name = this.textOr(key, null);
     if (name === null) return absent;
-    return name in ELEMENT_BYTES ? name : notSupported(`the element type ${name}`);
+    return bytesOfElement(name) !== undefined ? name : notSupported(`the element type ${name}`);
   }
 
   list(key: string): readonly unknown[] {

@@ -1,5 +1,5 @@
 // A model as a list of layers: what each layer keeps for a token and for a request (allocator.md 1.1).
-import { ELEMENT_BYTES, Fields, notSupported, wholesOf } from "./model-fields.js";
+import { bytesOfElement, Fields, notSupported, wholesOf } from "./model-fields.js";
 
 /** The rows that one attention layer keeps for every token. @internal */
 export interface AttentionPart {
@@ -93,7 +93,7 @@ export function readLayers(value: unknown, path: string, above: Surroundings): M
 /** An element type of the KV cache; null for `auto`. @internal */
 export function cacheElement(name: string | null): string | null {
   if (name === null || name === "auto") return null;
-  return name in ELEMENT_BYTES ? name : notSupported(`the element type ${name}`);
+  return bytesOfElement(name) !== undefined ? name : notSupported(`the element type ${name}`);
 }
 
 interface Elements {

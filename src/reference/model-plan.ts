@@ -1,5 +1,5 @@
 // From layers to sub-pools: parts of one lifetime share one, and their order is the chain (allocator.md 1.2).
-import { ELEMENT_BYTES } from "./model-fields.js";
+import { bytesOfElement } from "./model-fields.js";
 import type { AttentionPart, Layer, Model, StatePart } from "./model-layers.js";
 import { Refusal } from "./refusal.js";
 
@@ -157,7 +157,7 @@ function stateShape({ mixer: _, ...shape }: StatePart): string {
 }
 
 function bytesOf(element: string): number {
-  return ELEMENT_BYTES[element] ?? 1;
+  return bytesOfElement(element) ?? 1;
 }
 
 function product(shape: readonly number[]): number {

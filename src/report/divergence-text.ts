@@ -85,6 +85,7 @@ export function divergenceText(run: RunComparison, options: TextOptions): string
     ...differLines(divergence, options),
     ...stateLines(divergence, palette),
     ...agreeLines(run, divergence),
+    ...renamingLines(divergence),
     ...causeLines(divergence),
     ...(run.examination === null ? [] : examinationText(divergence, run.examination, options)),
     ...historyLines(divergence.before, options),
@@ -206,6 +207,16 @@ function agreedBefore(run: RunComparison): string {
       ? ""
       : `, ${counted(run.agreedRefusals, "refusal")} with the same code and detail among them`;
   return `${all} before it${refusals}`;
+}
+
+function renamingLines({ renaming }: Divergence): string[] {
+  if (renaming === null) return [];
+  const { space, base, candidate, expected } = renaming;
+  const why =
+    expected === null
+      ? `${candidate} of the candidate stands for another id of the base`
+      : `${expected} of the candidate stands for it`;
+  return [`  renaming       broken: ${visible(space)} ${base} is now ${candidate}, but ${why}`];
 }
 
 function causeLines({ cause, n, before }: Divergence): string[] {

@@ -51,7 +51,7 @@ export function comparisonFromJson(source: JsonFile): SavedComparison {
       operations: part.operations,
       skipped: part.skipped,
       hidden: part.hidden,
-      leftOut: part.left_out,
+      leftOut: part.left_out ?? 0,
       gone: part.gone,
       unread: part.unread,
       error: errorOf(part.error),
@@ -172,7 +172,7 @@ interface ErrorDocument {
 type Totals = Pick<
   CompareResult,
   "verdict" | "first" | "operations" | "skipped" | "unread" | "hidden"
-> & { readonly left_out: number; readonly error: ErrorDocument | null };
+> & { readonly left_out?: number; readonly error: ErrorDocument | null };
 
 interface PartDocument extends Totals {
   readonly base: SideDocument | null;
@@ -212,7 +212,7 @@ function onlyResult(document: CompareDocument): CompareResult {
     operations: document.operations,
     skipped: document.skipped,
     hidden: document.hidden,
-    leftOut: document.left_out,
+    leftOut: document.left_out ?? 0,
     gone: document.gone ?? [],
     unread: document.unread,
     error: errorOf(document.error),
@@ -278,6 +278,7 @@ function divergenceOf(document: DivergenceDocument): Divergence {
     agreeing: document.agreeing_components,
     failure: document.failure,
     cause: document.cause,
+    renaming: document.renaming ?? null,
     before: document.before,
   };
 }

@@ -148,6 +148,7 @@ function divergenceJson(divergence: Divergence, run: RunComparison): unknown {
     candidate: divergence.candidate,
     failure: divergence.failure,
     cause: divergence.cause,
+    renaming: divergence.renaming,
     // null: not looked at; false: not before the end of what was
     recovers: examination === null ? recoveryOf(run.alignment) : (examination.recovers ?? false),
     holds: examination?.holds ?? null,

@@ -14,13 +14,13 @@ import { RunComparer } from "./compare-run.js";
 import { examineFiles } from "./examine/examine-files.js";
 import type { ComparedParts } from "./answered-line.js";
 import type { CompareChoices } from "./compare-trace.js";
+import { operationsPast } from "./past.js";
 import { Pulse } from "./pulse.js";
 import { configDifference, sideDifferences, TraceSide } from "./sides.js";
 import { TraceCursor } from "./trace-cursor.js";
 import type { CompareResult, RunComparison, SideDifference } from "./outcome.js";
 
 const KEEP = 5;
-const PAST = 10_000; // operations looked at behind a divergence
 const BLOCKS_FROM = 16 * 1024 * 1024; // bytes
 
 /** @public */
@@ -92,7 +92,7 @@ class FileComparison {
   }
 
   async #examine(): Promise<void> {
-    const { base, candidate, mode = "exact", past = PAST } = this.#options;
+    const { base, candidate, mode = "exact" } = this.#options;
     if (!this.#results.isDivergent || !isReadAgain(base) || !isReadAgain(candidate)) return;
     const found = await examineFiles({
       open: async (side) => {
@@ -103,7 +103,7 @@ class FileComparison {
       runs: this.#results.runs,
       parts: (run) => this.#partsOf.get(run) ?? { fx: true, digest: false },
       mode,
-      past,
+      past: operationsPast(this.#options),
     });
     this.#results.examined(found);
   }

@@ -5,10 +5,10 @@ import type { OpLine } from "../trace/lines.js";
 import { Aligner } from "./align/align.js";
 import type { Alignment } from "./align/alignment.js";
 import type { RunComparer } from "./compare-run.js";
+import { operationsPast } from "./past.js";
 import type { TraceCursor } from "./trace-cursor.js";
 
 const STEP = 256; // operations of a run read from each side at once
-const ALIGNED_MAX = 10_000; // operations of a side aligned past the first difference, where nothing else is asked for
 
 /** How far the comparison goes past a difference. @internal */
 export interface PairChoices {
@@ -37,7 +37,7 @@ export class PairComparison {
     this.#base = base;
     this.#candidate = candidate;
     this.#isFirstOnly = choices.first === true;
-    this.#limit = choices.past ?? ALIGNED_MAX;
+    this.#limit = operationsPast(choices);
   }
 
   /** Reads the run on both sides; `onRead` is told what was read. */

@@ -299,6 +299,7 @@ export class RunComparer {
       failure: sides.failure ?? null,
       // Digests are followed after every operation, so the first that differ name the operation that parted.
       cause: this.#partedAt ?? (components.length > 0 ? { n, op } : null),
+      renaming: this.#equality.broken ?? null,
       before: this.#before.slice(-this.#keep).map(answeredOperation),
     };
   }

@@ -14,6 +14,7 @@ import type { CompareMode } from "./equality/modes.js";
 import { examineRuns } from "./examine/examine.js";
 import type { MaskSet } from "./masks.js";
 import { ResultList } from "./compare-results.js";
+import { operationsPast } from "./past.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import { adapterSide, partsWith, sideDifferences, TraceSide } from "./sides.js";
@@ -22,8 +23,6 @@ import type { CompareResult, SideInfo } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
-const PAST = 10_000; // operations looked at behind a divergence
-const FIRST_PAST = 1000; // the same where only the first divergent run is wanted
 
 /** @public */
 export interface CompareChoices extends ToolControl {
@@ -33,7 +32,7 @@ export interface CompareChoices extends ToolControl {
   readonly reader?: ReaderOptions;
   readonly mode?: CompareMode; // default exact
   readonly masks?: MaskSet;
-  readonly past?: number; // operations looked at behind a divergence, default 10,000
+  readonly past?: number; // operations looked at behind a divergence, default 10,000; 1,000 with `first`
   readonly reproduce?: (run: string, n: number) => string | null; // the command of a report's last line
 }
 
@@ -125,7 +124,7 @@ class TraceComparison {
   }
 
   async #examine(): Promise<void> {
-    const { trace, start, mode, base, past, reader, signal, isBrief } = this.#options;
+    const { trace, start, mode, base, reader, signal, isBrief } = this.#options;
     if (isBrief === true || !isReadAgain(trace) || !this.#results.isDivergent) return;
     await this.#candidate.dispose();
     const found = await examineRuns({
@@ -134,7 +133,7 @@ class TraceComparison {
       mode: mode ?? "exact",
       candidate: start,
       base: base ?? null,
-      past: past ?? (this.#options.first === true ? FIRST_PAST : PAST),
+      past: operationsPast(this.#options),
       ...(reader && { reader }),
       ...(signal && { signal }),
     });

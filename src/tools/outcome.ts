@@ -75,6 +75,14 @@ export interface ComponentDifference {
   readonly candidate: string | null;
 }
 
+/** Two ids of one space that cannot stand for each other. @public */
+export interface BrokenRenaming {
+  readonly space: string; // a band, `virtual`, `slots`, …
+  readonly base: number;
+  readonly candidate: number;
+  readonly expected: number | null; // what stands for the base's id, null: the candidate's id is another one's
+}
+
 /** The first difference of a run. @public */
 export interface Divergence {
   readonly n: number;
@@ -91,6 +99,7 @@ export interface Divergence {
   readonly agreeing: readonly string[]; // components whose digests are the same; empty without digests or answer
   readonly failure: AdapterFailure | null; // crash, hang, protocol, invariant
   readonly cause: { readonly n: number; readonly op: string } | null; // null where no digests tell
+  readonly renaming: BrokenRenaming | null; // in mode `renamed`, where ids are at fault
   readonly before: readonly AnsweredOperation[]; // the last operations that agreed, oldest first
 }
 

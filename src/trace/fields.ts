@@ -215,6 +215,20 @@ export function fieldSpec(field: AnySpec | OptionalField<unknown>): {
     : { spec: field, isOptional: false };
 }
 
+/** The spec of one member of a value, and whether its key is data (of a map, of a band) and no field's name. @internal */
+export function memberSpec(
+  spec: SpecShape & { readonly type: "map" | "object" | "banded" },
+  key: string,
+): { readonly of: AnySpec | null; readonly isKey: boolean } {
+  if (spec.type === "map") return { of: spec.of, isKey: true };
+  const named = (fields: Fields): AnySpec | null => {
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    return field === undefined ? null : fieldSpec(field).spec;
+  };
+  if (spec.type === "object") return { of: named(spec.fields) ?? spec.rest ?? null, isKey: false };
+  return { of: named(spec.before) ?? named(spec.after) ?? spec.of, isKey: true };
+}
+
 /** Ids in order; `[0, k]` is k unbound pages. @public */
 export const EXTENTS: Spec<Extents> = { type: "extents", zero: "unbound", space: "key" };
 /** Ids in order of a space that has an id 0 (host pages). @public */

@@ -53,6 +53,12 @@ const COMPONENT = object({
   base: nullable(text()),
   candidate: nullable(text()),
 });
+const RENAMING = object({
+  space: text(),
+  base: COUNT,
+  candidate: COUNT,
+  expected: nullable(COUNT), // what stands for the base's id; null: the candidate's is another one's
+});
 const ORIGIN = object({
   side: word("base", "candidate"),
   space: text(),
@@ -87,6 +93,7 @@ const DIVERGENCE = openObject(
     candidate: nullable(map("any", ANYTHING)),
     failure: nullable(FAILURE),
     cause: nullable(POINT),
+    renaming: optional(nullable(RENAMING)), // the two ids that cannot stand for each other
     recovers: nullable(either(BOOLEAN, COUNT)), // null: not determined
     holds: nullable(list(word("renamed", "placement-free", "decisions", "quiescent"))), // null: not determined
     looked_up_to: optional(nullable(COUNT)),
@@ -164,7 +171,7 @@ const COMPARISON = openObject(
     skipped: COUNT,
     unread: BOOLEAN,
     hidden: COUNT,
-    left_out: COUNT,
+    left_out: optional(COUNT),
     gone: list(ACCEPTED),
     error: nullable(ERROR_BODY),
   },

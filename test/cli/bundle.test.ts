@@ -87,7 +87,7 @@ test("a report of another trace, a missing flag, the trace as output: refused, n
 });
 
 test.each([
-  ["checkout:/home/someone/work/other", "checkout:other"],
+  ["checkout:/home/someone/other", "checkout:other"],
   [
     "unified-trace compare --trace '/data/a b/x.jsonl' --run r/p16",
     "unified-trace compare --trace 'x.jsonl' --run r/p16",

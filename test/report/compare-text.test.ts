@@ -34,7 +34,12 @@ const divergence: Divergence = {
   candidate: { ok: { pages: { r1: { virtual: [[4, 1]], full: [[15, 1]] } }, step: "no_move" } },
   fields: [{ path: "/ok/pages/r1/full", base: [[12, 1]], candidate: [[15, 1]] }],
   components: [{ component: "full", base: "0".repeat(16), candidate: "f".repeat(16) }],
-  ...{ agreeing: ["rows", "chain"], failure: null, cause: { n: 41, op: "tokens.decode" } },
+  ...{
+    agreeing: ["rows", "chain"],
+    failure: null,
+    cause: { n: 41, op: "tokens.decode" },
+    renaming: null,
+  },
   before: [{ n: 40, op: "row.alloc", args: { reqs: ["r1"] }, answer: { ok: { rows: { r1: 1 } } } }],
 };
 const run: RunComparison = {

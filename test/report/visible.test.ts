@@ -28,7 +28,7 @@ function compared(divergence: Partial<Divergence>): CompareResult {
     candidate: { ok: { [EVIL]: EVIL } as never },
     fields: [{ path: `/ok/${EVIL}`, base: undefined, candidate: EVIL }],
     components: [{ component: EVIL, base: EVIL, candidate: null }],
-    ...{ agreeing: [EVIL], failure: null, cause: { n: 0, op: EVIL } },
+    ...{ agreeing: [EVIL], failure: null, cause: { n: 0, op: EVIL }, renaming: null },
     before: [{ n: 0, op: EVIL, args, answer: { err: { code: "invalid", rule: EVIL } } }],
     ...divergence,
   };

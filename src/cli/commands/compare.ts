@@ -7,12 +7,13 @@ import { comparisonsText } from "../../report/compare-text.js";
 import { comparisonFromJson } from "../../report/from-json.js";
 import { compareJson } from "../../report/json.js";
 import { revisionName, visible } from "../../report/words.js";
-import { readBaseline, signatureOf, withBaseline } from "../../tools/baseline.js";
+import { signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices } from "../../tools/compare-trace.js";
 import type { StartAdapter } from "../../tools/candidate.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
-import { type Mask, MaskSet, readMasks } from "../../tools/masks.js";
+import { readBaseline, readMasks } from "../../tools/known-differences.js";
+import { type Mask, MaskSet } from "../../tools/masks.js";
 import type { CompareResult, CompareVerdict, SideInfo } from "../../tools/outcome.js";
 import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
@@ -57,7 +58,6 @@ interface CompareFlags extends ImplementationFlags, ReadingFlags, ReportFlags {
   readonly skipUnsupported?: boolean;
 }
 
-const PAST = { whole: Infinity, first: 1000, usual: 10_000 };
 const VERDICT_EXITS: Readonly<Record<CompareVerdict, number>> = {
   equal: EXIT.ok,
   agree: EXIT.ok,
@@ -208,7 +208,7 @@ async function compareOne(
     keep: flags.last,
     mode: flags.mode,
     ...(masks.length === 0 ? {} : { masks: new MaskSet(masks) }),
-    past: flags.keepGoing === true ? PAST.whole : flags.first === true ? PAST.first : PAST.usual,
+    ...(flags.keepGoing === true ? { past: Infinity } : {}),
     ...(flags.run === undefined ? {} : { run: flags.run }),
     ...(flags.first === true ? { first: true } : {}),
     reproduce: (run, n) => reproduceLine(base, candidate, flags, run, n),

@@ -1,14 +1,7 @@
 // Which id of the candidate stands for which of the base, space by space, over the lifetimes of what they name. A pair
 // is alive from a hand-out to the free; what was freed keeps its pair until one of the two ids is handed out again, for
 // a later answer may still name it.
-
-/** Why two ids cannot stand for each other. @public */
-export interface BrokenPair {
-  readonly space: string; // a band, `virtual`, `slots`, …
-  readonly base: number;
-  readonly candidate: number;
-  readonly expected: number | null; // what stands for the base's id, null: the candidate's id is another one's
-}
+import type { BrokenRenaming } from "../outcome.js";
 
 /** One space of ids. */
 class Pairs {
@@ -20,7 +13,7 @@ class Pairs {
 /** All spaces of one run. @internal */
 export class IdPairs {
   readonly #spaces = new Map<string, Pairs>();
-  broken: BrokenPair | null = null; // the first since it was last looked at
+  broken: BrokenRenaming | null = null; // the first
 
   /** What stands for an id of the base; undefined where nothing does. */
   candidateOf(space: string, base: number): number | undefined {

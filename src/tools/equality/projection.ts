@@ -2,10 +2,7 @@
 // "an id", and what follows from places alone is left out.
 import type { Extent } from "../../base/operations.js";
 import { pickAlternative } from "../../trace/alternatives.js";
-import type { AnySpec, Fields } from "../../trace/fields.js";
-import { fieldSpec } from "../../trace/fields.js";
-
-type Bag = Readonly<Record<string, unknown>>;
+import { type AnySpec, memberSpec } from "../../trace/fields.js";
 
 /** A value of a spec without its placement. @internal */
 export function withoutPlacement(spec: AnySpec, value: unknown): unknown {
@@ -20,14 +17,17 @@ export function withoutPlacement(spec: AnySpec, value: unknown): unknown {
     case "list":
       return (value as readonly unknown[]).map((item) => withoutPlacement(spec.of, item));
     case "map":
-      return mapped(value as Bag, () => spec.of);
     case "object":
-      return mapped(value as Bag, (key) => field(spec.fields, key) ?? spec.rest ?? null);
-    case "banded":
-      return mapped(
-        value as Bag,
-        (key) => field(spec.before, key) ?? field(spec.after, key) ?? spec.of,
-      );
+    case "banded": {
+      const kept: Record<string, unknown> = {};
+      for (const [key, member] of Object.entries(value as Readonly<Record<string, unknown>>)) {
+        if (key.startsWith("x_")) continue;
+        const { of } = memberSpec(spec, key);
+        const left = of === null ? member : withoutPlacement(of, member);
+        if (left !== undefined) kept[key] = left;
+      }
+      return kept;
+    }
     case "either": {
       const chosen = pickAlternative(spec.of, value);
       return chosen === null ? value : withoutPlacement(chosen, value);
@@ -35,22 +35,6 @@ export function withoutPlacement(spec: AnySpec, value: unknown): unknown {
     default:
       return value;
   }
-}
-
-function mapped(bag: Bag, specOf: (key: string) => AnySpec | null): Bag {
-  const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(bag)) {
-    if (key.startsWith("x_")) continue;
-    const spec = specOf(key);
-    const kept = spec === null ? value : withoutPlacement(spec, value);
-    if (kept !== undefined) result[key] = kept;
-  }
-  return result;
-}
-
-function field(fields: Fields, key: string): AnySpec | null {
-  const found = Object.hasOwn(fields, key) ? fields[key] : undefined;
-  return found === undefined ? null : fieldSpec(found).spec;
 }
 
 /** How many ids, and in a window's list how many unbound pages beside them. */

@@ -6,15 +6,13 @@ import { idsOf, toExtents } from "../../base/extents.js";
 import type { Answer, Extents, Operation } from "../../base/operations.js";
 import { pickAlternative } from "../../trace/alternatives.js";
 import { valueDifferences } from "../../trace/compare-values.js";
-import type { AnySpec, Fields } from "../../trace/fields.js";
-import { ANYTHING, fieldSpec } from "../../trace/fields.js";
+import { ANYTHING, type AnySpec, memberSpec } from "../../trace/fields.js";
 import { EFFECTS, ERROR } from "../../trace/line-specs.js";
 import { below } from "../../trace/messages.js";
 import { findOperation } from "../../trace/operation-table.js";
 import type { AnsweredLine } from "../answered-line.js";
-import type { FieldDifference } from "../outcome.js";
+import type { BrokenRenaming, FieldDifference } from "../outcome.js";
 import { type Equality, FIELDS_MAX, type PartsHolder } from "./equality.js";
-import type { BrokenPair } from "./id-pairs.js";
 import { IdPairs } from "./id-pairs.js";
 import { withoutPlacement } from "./projection.js";
 
@@ -46,7 +44,7 @@ export class RenamedEquality implements Equality {
   }
 
   /** The pair at which the renaming broke, once it did. */
-  get broken(): BrokenPair | null {
+  get broken(): BrokenRenaming | null {
     return this.#ids.broken;
   }
 
@@ -102,19 +100,9 @@ export class RenamedEquality implements Equality {
         return;
       }
       case "map":
-        this.#keys(base as Bag, candidate as Bag, place, () => ({ spec: spec.of, isKey: true }));
-        return;
       case "object":
-        this.#keys(base as Bag, candidate as Bag, place, (key) => ({
-          spec: ownField(spec.fields, key) ?? spec.rest ?? ANYTHING,
-          isKey: false,
-        }));
-        return;
       case "banded":
-        this.#keys(base as Bag, candidate as Bag, place, (key) => {
-          const named = ownField(spec.before, key) ?? ownField(spec.after, key);
-          return { spec: named ?? spec.of, isKey: true };
-        });
+        this.#members(spec, base as Bag, candidate as Bag, place);
         return;
       case "either":
         this.#compare(pickAlternative(spec.of, base) ?? ANYTHING, base, candidate, place);
@@ -124,16 +112,16 @@ export class RenamedEquality implements Equality {
     }
   }
 
-  #keys(
+  #members(
+    spec: AnySpec & { readonly type: "map" | "object" | "banded" },
     base: Bag,
     candidate: Bag,
     place: Place,
-    specOf: (key: string) => { readonly spec: AnySpec; readonly isKey: boolean },
   ): void {
     for (const key of new Set([...Object.keys(base), ...Object.keys(candidate)])) {
       if (key.startsWith("x_")) continue;
-      const { spec, isKey } = specOf(key);
-      this.#compare(spec, base[key], candidate[key], {
+      const { of, isKey } = memberSpec(spec, key);
+      this.#compare(of ?? ANYTHING, base[key], candidate[key], {
         path: below(place.path, key),
         key: isKey || place.key === "" ? key : place.key,
         isBack: place.isBack || BACK.has(key),
@@ -289,9 +277,4 @@ function idsIn(extents: Extents, isZeroUnbound: boolean): readonly number[] {
   return extents.flatMap(([first, count]) =>
     Array.from({ length: Math.abs(count) }, (_, i) => first + Math.sign(count) * i),
   );
-}
-
-function ownField(fields: Fields, key: string): AnySpec | null {
-  const found = Object.hasOwn(fields, key) ? fields[key] : undefined;
-  return found === undefined ? null : fieldSpec(found).spec;
 }

@@ -2,7 +2,7 @@
 import type { Answer, Extents, OperationName } from "../../base/operations.js";
 import { pickAlternative } from "../../trace/alternatives.js";
 import type { AnySpec } from "../../trace/fields.js";
-import { fieldSpec } from "../../trace/fields.js";
+import { memberSpec } from "../../trace/fields.js";
 import { below } from "../../trace/messages.js";
 import { findOperation } from "../../trace/operation-table.js";
 
@@ -70,7 +70,7 @@ function walk(spec: AnySpec, value: unknown, place: Place, found: NamedIds[]): v
     case "object":
     case "banded":
       for (const [name, member] of Object.entries(value)) {
-        const { of, isKey } = memberOf(spec, name);
+        const { of, isKey } = memberSpec(spec, name);
         if (of === null) continue;
         walk(
           of,
@@ -87,17 +87,6 @@ function walk(spec: AnySpec, value: unknown, place: Place, found: NamedIds[]): v
     default:
       return;
   }
-}
-
-function memberOf(
-  spec: AnySpec & { readonly type: "map" | "object" | "banded" },
-  name: string,
-): { readonly of: AnySpec | null; readonly isKey: boolean } {
-  if (spec.type === "map") return { of: spec.of, isKey: true };
-  const fields = spec.type === "object" ? spec.fields : { ...spec.before, ...spec.after };
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (field !== undefined) return { of: fieldSpec(field).spec, isKey: spec.type === "banded" };
-  return { of: spec.type === "banded" ? spec.of : null, isKey: true };
 }
 
 /** Whether a list names an id. Walks runs, never single ids. @internal */

@@ -89,7 +89,10 @@ test("a renaming that changes while ids live is broken, and the report names it"
   expect(broken.length).toBeGreaterThan(runs.length / 2);
   for (const { divergence } of broken) {
     expect(divergence!.n).toBeGreaterThanOrEqual(120);
-    expect(divergence!.fields.length).toBeGreaterThan(0);
+    const { space, base: id, candidate, expected } = divergence!.renaming!;
+    expect(space).not.toBe("");
+    expect(expected === null || expected !== candidate).toBe(true);
+    expect(Number.isInteger(id)).toBe(true);
   }
 });
 
