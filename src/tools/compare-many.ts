@@ -2,9 +2,10 @@
 // give. The base counts as one of the voices.
 import { canonicalJson } from "../base/canonical-json.js";
 import type { Answer } from "../base/operations.js";
-import type { CompareResult, Divergence, Vote } from "./outcome.js";
+import type { CompareResult, CompareVerdict, Divergence, Vote } from "./outcome.js";
 
 const BASE = "base";
+const VOICES: ReadonlySet<CompareVerdict> = new Set(["equal", "agree", "divergent"]);
 
 /** What each side answers at the earliest operation of a run at which any two of them differ. @internal */
 export function votesOf(results: readonly CompareResult[]): readonly Vote[] {
@@ -20,8 +21,14 @@ export function votesOf(results: readonly CompareResult[]): readonly Vote[] {
       divergences.set(run, list);
     }
   }
-  const specs = results.map(({ candidate }) => candidate?.spec ?? "");
-  return [...divergences].map(([run, list]) => voteOf(run, list, specs));
+  return [...divergences].map(([run, list]) => voteOf(run, list, votersOf(run, results)));
+}
+
+// Who disagrees with itself, or was not compared to the end, has no voice in a run.
+function votersOf(run: string, results: readonly CompareResult[]): string[] {
+  return results
+    .filter(({ runs }) => runs.some((each) => each.run === run && VOICES.has(each.verdict)))
+    .map(({ candidate }) => candidate?.spec ?? "");
 }
 
 function voteOf(

@@ -68,10 +68,11 @@ const VERDICT_EXITS: Readonly<Record<CompareVerdict, number>> = {
 };
 
 const HELP = `
-Every answer is compared exactly: results, refusals with their detail, effects in order, digests
-of the state. The report gives each run's verdict, and for the earliest divergence the operation,
-both answers, the fields and components that differ, what still agrees, the operations before it,
-and one line that reproduces it.
+By default every answer is compared exactly: results, refusals with their detail, effects in
+order, digests of the state; docs/compare.md explains the other modes. The report gives each run's
+verdict, and for the earliest divergence the operation, both answers, the fields and components
+that differ, what still agrees, which weaker modes hold, where the sides agree again, what gave
+the differing ids their places, the operations before it, and one line that reproduces it.
 
 Two traces, or logs of other allocators (umpire:FILE, or recognised by the first line), are
 aligned past their first difference: what is inserted, removed, moved or changed, one line for all

@@ -275,6 +275,12 @@ describe("masks, accepted divergences, votes", () => {
     const [vote] = votesOf([named(bad, "b"), named(bad, "c")]);
     expect(vote?.majority).toEqual(["b", "c"]);
     expect(votesOf([named(good, "a")])).toEqual([]);
+    const flaky = {
+      ...good,
+      runs: good.runs.map((run) => ({ ...run, verdict: "flaky" as const })),
+    };
+    const [without] = votesOf([named(flaky, "a"), named(bad, "b"), named(bad, "c")]);
+    expect(without).toMatchObject({ groups: [["base"], ["b", "c"]], majority: ["b", "c"] });
   });
 });
 
