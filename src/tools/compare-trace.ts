@@ -12,14 +12,15 @@ import type { StartAdapter } from "./candidate.js";
 import { RunComparer } from "./compare-run.js";
 import type { CompareMode } from "./equality/modes.js";
 import { examineRuns } from "./examine/examine.js";
+import { Handshake } from "./handshake.js";
 import type { MaskSet } from "./masks.js";
 import { ResultList } from "./compare-results.js";
 import { operationsPast } from "./past.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
-import { adapterSide, partsWith, sideDifferences, TraceSide } from "./sides.js";
+import { partsWith, TraceSide } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
-import type { CompareResult, SideInfo } from "./outcome.js";
+import type { CompareResult, SideDifference } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
@@ -42,6 +43,7 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly candidate: string; // what the user named
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
+  readonly onHandshake?: (differences: readonly SideDifference[]) => void; // once, before the first operation
   readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
   readonly isOverTime?: () => boolean; // true: begin no further run
   readonly isBrief?: boolean; // without the second look
@@ -71,7 +73,7 @@ class TraceComparison {
   readonly #pulse: Pulse;
   readonly #results: ResultList;
   readonly #side: TraceSide;
-  #candidateSide: SideInfo | null = null;
+  readonly #handshake: Handshake;
   readonly #twin: Candidate | null; // the same implementation once more
   #adapter: Adapter | null = null;
   #twinAdapter: Adapter | null = null;
@@ -90,6 +92,14 @@ class TraceComparison {
     this.#pulse = new Pulse(options);
     this.#results = new ResultList(options);
     this.#side = new TraceSide(options.trace);
+    this.#handshake = new Handshake({
+      trace: options.trace,
+      candidate: options.candidate,
+      skipUnsupported: options.skipUnsupported === true,
+      isChosen: (run, index) =>
+        options.run === undefined ? this.#isOfShard(index) : run === options.run,
+      onHandshake: options.onHandshake,
+    });
   }
 
   async run(): Promise<CompareResult> {
@@ -107,13 +117,10 @@ class TraceComparison {
     this.#results.checkSelection(this.#options.trace);
     await this.#examine();
     const base = this.#side.info();
-    const { configHash, pageSizes } = base;
-    const known = this.#candidateSide;
-    const candidate = known === null ? null : { ...known, configHash, pageSizes };
     return this.#results.finish({
       base,
-      candidate,
-      differences: candidate === null ? [] : sideDifferences(base, candidate),
+      candidate: this.#handshake.candidateSide(base),
+      differences: this.#handshake.differences(this.#side),
       isUnread: this.#isStopped && this.#options.first === true,
     });
   }
@@ -204,11 +211,14 @@ class TraceComparison {
   }
 
   #isLeftOut(): boolean {
-    const { shard, isOverTime } = this.#options;
     const index = this.#runsMet;
     this.#runsMet += 1;
-    const isOurs = shard === undefined || index % shard.of === shard.index - 1;
-    return !isOurs || isOverTime?.() === true;
+    return !this.#isOfShard(index) || this.#options.isOverTime?.() === true;
+  }
+
+  #isOfShard(index: number): boolean {
+    const { shard } = this.#options;
+    return shard === undefined || index % shard.of === shard.index - 1;
   }
 
   /** A run without an `end`, in a truncated trace that is accepted. */
@@ -224,7 +234,7 @@ class TraceComparison {
 
   async #openRun(line: RunLine, state: StateLine | null): Promise<void> {
     const adapter = await this.#candidate.ready();
-    this.#shakeHands(adapter, line, state);
+    await this.#handshake.shake(adapter, line, state !== null, this.#side);
     const parts = partsWith(line.digest_depth ?? null, adapter);
     const { keep, mode, masks } = this.#options;
     const how = { ...(mode && { mode }), ...(masks && { masks }) };
@@ -251,17 +261,6 @@ class TraceComparison {
     }
   }
 
-  #shakeHands(adapter: Adapter, line: RunLine, state: StateLine | null): void {
-    const name = this.#options.candidate;
-    if (!adapter.info.domains.includes(line.domain)) {
-      throw handshake(`${name} does not answer domain ${line.domain} of run ${line.run}`);
-    }
-    if (state !== null && !adapter.info.fromState) {
-      throw handshake(`${name} cannot start run ${line.run} from a state`);
-    }
-    this.#candidateSide = adapterSide(name, adapter, this.#side.info());
-  }
-
   async #flush(): Promise<void> {
     const lines = this.#pending;
     if (lines.length === 0) return;
@@ -270,7 +269,7 @@ class TraceComparison {
     const adapter = this.#adapter;
     if (comparer === null || adapter === null) return;
     this.#side.kinds(lines);
-    const isAnswered = this.#answeredKinds(adapter, lines);
+    const isAnswered = this.#handshake.answeredKinds(adapter, lines, comparer.run);
     const sent: Operation[] = [];
     for (const { op, args } of lines) {
       // an operation's name and arguments belong together as they stood on one line
@@ -311,28 +310,11 @@ class TraceComparison {
       comparer.compare(line, answer);
       return;
     }
-    const what = `${this.#options.candidate} does not answer ${line.op} (operation ${line.n} of run ${comparer.run})`;
-    if (this.#options.skipUnsupported !== true) {
-      throw handshake(`${what}; --skip-unsupported leaves it out and makes the verdict incomplete`);
-    }
+    this.#handshake.meetUnsupported(line.op, line.n, comparer.run);
     comparer.skip(line);
     if (line.op !== "boot") return;
     comparer.incomplete = "the candidate does not answer boot for this configuration";
     comparer.isLeft = true;
-  }
-
-  /** Null when the candidate answers every kind among the lines; refuses others unless they may be skipped. */
-  #answeredKinds(adapter: Adapter, lines: readonly OpLine[]): ReadonlySet<string> | null {
-    const known = new Set(adapter.info.ops);
-    const missing = new Set<string>();
-    for (const { op } of lines) if (!known.has(op)) missing.add(op);
-    if (missing.size === 0) return null;
-    if (this.#options.skipUnsupported === true) return known;
-    const list = [...missing].sort().join(", ");
-    throw handshake(
-      `${this.#options.candidate} does not answer ${list}, used by run ${this.#comparer?.run ?? ""};` +
-        " --skip-unsupported leaves them out and makes the verdict incomplete",
-    );
   }
 
   async #meetState(line: StateLine): Promise<void> {
@@ -395,8 +377,4 @@ class TraceComparison {
       comparer.differInState(this.#last.n, this.#last.op, fields);
     }
   }
-}
-
-function handshake(message: string): CandidateError {
-  return new CandidateError("candidate_handshake", message);
 }

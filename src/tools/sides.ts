@@ -57,6 +57,11 @@ export class TraceSide {
     this.#hasDigests ||= hasDigests;
   }
 
+  /** The kinds met so far. */
+  get operationKinds(): ReadonlySet<string> {
+    return this.#kinds;
+  }
+
   info(): SideInfo {
     const producer = this.header?.producer;
     return {

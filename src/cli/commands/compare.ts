@@ -14,7 +14,12 @@ import type { StartAdapter } from "../../tools/candidate.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
 import { readBaseline, readMasks } from "../../tools/known-differences.js";
 import { type Mask, MaskSet } from "../../tools/masks.js";
-import type { CompareResult, CompareVerdict, SideInfo } from "../../tools/outcome.js";
+import type {
+  CompareResult,
+  CompareVerdict,
+  SideDifference,
+  SideInfo,
+} from "../../tools/outcome.js";
 import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
@@ -227,8 +232,20 @@ async function compareOne(
     isDoubled: flags.double === true,
     ...(flags.shard && { shard: flags.shard }),
     isOverTime: () => performance.now() > end,
+    onHandshake: (differences) => {
+      tellDifferences(differences, session);
+    },
     ...standInOf(candidate.name, flags, session),
   });
+}
+
+// Told while nothing has run yet: the report names all of them again.
+function tellDifferences(differences: readonly SideDifference[], session: Session): void {
+  for (const { what, base, candidate } of differences) {
+    if (what !== "operation kinds" && !session.isVerbose) continue;
+    const sides = `base ${base}, candidate ${candidate}`;
+    session.note(`unified-trace: before the first operation: ${what} differ: ${visible(sides)}`);
+  }
 }
 
 // The allocator of this checkout answers as a trace of its own does, unless it is what is compared.
