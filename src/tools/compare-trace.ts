@@ -13,6 +13,7 @@ import { RunComparer } from "./compare-run.js";
 import type { CompareMode } from "./equality/modes.js";
 import { examineRuns } from "./examine/examine.js";
 import { Handshake } from "./handshake.js";
+import type { HandshakeNews } from "./handshake.js";
 import type { MaskSet } from "./masks.js";
 import { ResultList } from "./compare-results.js";
 import { operationsPast } from "./past.js";
@@ -20,7 +21,7 @@ import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import { partsWith, TraceSide } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
-import type { CompareResult, SideDifference } from "./outcome.js";
+import type { CompareResult } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
@@ -43,7 +44,7 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly candidate: string; // what the user named
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
-  readonly onHandshake?: (differences: readonly SideDifference[]) => void; // once, before the first operation
+  readonly onHandshake?: (news: HandshakeNews) => void; // before the first operation of each domain
   readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
   readonly isOverTime?: () => boolean; // true: begin no further run
   readonly isBrief?: boolean; // without the second look

@@ -6,7 +6,7 @@ import type { Domain } from "../base/operations.js";
 import type { RunLine } from "../trace/lines.js";
 import { isReadAgain } from "../trace/reader-input.js";
 import { kindsAhead, kindsDifference, lackingKinds, unanswered } from "./missing-kinds.js";
-import type { KindAhead } from "./missing-kinds.js";
+import type { LookAhead } from "./missing-kinds.js";
 import { adapterSide, sideDifferences } from "./sides.js";
 import type { TraceSide } from "./sides.js";
 import type { SideDifference, SideInfo } from "./outcome.js";
@@ -19,8 +19,13 @@ export interface HandshakeOptions {
   readonly candidate: string; // what the user named
   readonly skipUnsupported: boolean;
   readonly isChosen: (run: string, index: number) => boolean; // whether a run is compared
-  /** Told before the first operation (of each domain) how the two sides differ. */
-  readonly onHandshake?: ((differences: readonly SideDifference[]) => void) | undefined;
+  readonly onHandshake?: ((news: HandshakeNews) => void) | undefined;
+}
+
+/** What is told before the first operation of each domain. @public */
+export interface HandshakeNews {
+  readonly differences: readonly SideDifference[];
+  readonly lacking: readonly string[]; // kinds that the candidate lacks and the trace uses, or may use further back
 }
 
 /** One comparison's handshake: before every run its domain, once for a domain its operation kinds. @internal */
@@ -57,15 +62,14 @@ export class Handshake {
     const lacking = lackingKinds(adapter, line.domain);
     this.#lacking.push(...lacking);
     const ahead = await this.#lookAhead(lacking);
-    side.kinds(ahead);
-    const [first] = ahead;
-    if (first !== undefined && !this.#options.skipUnsupported) {
-      throw this.#missing(
-        ahead.map(({ op }) => op),
-        first.run,
-      );
-    }
-    this.#options.onHandshake?.(this.differences(side));
+    const met = ahead.met.map(({ op }) => op);
+    side.kinds(ahead.met);
+    const [first] = ahead.met;
+    if (first !== undefined && !this.#options.skipUnsupported) throw this.#missing(met, first.run);
+    this.#options.onHandshake?.({
+      differences: this.differences(side),
+      lacking: ahead.isWhole ? met : lacking,
+    });
   }
 
   /** Null when the candidate answers every kind among the lines; refuses others unless they may be skipped. */
@@ -104,9 +108,10 @@ export class Handshake {
   }
 
   // Standard input is read once, by the comparison.
-  async #lookAhead(lacking: readonly string[]): Promise<readonly KindAhead[]> {
+  async #lookAhead(lacking: readonly string[]): Promise<LookAhead> {
     const { trace, isChosen } = this.#options;
-    if (lacking.length === 0 || !isReadAgain(trace)) return [];
+    const isRead = lacking.length > 0 && isReadAgain(trace);
+    if (!isRead) return { met: [], isWhole: lacking.length === 0 };
     return kindsAhead(trace, lacking, isChosen);
   }
 

@@ -22,6 +22,12 @@ export interface KindAhead {
   readonly run: string;
 }
 
+/** What a look into a trace found. @internal */
+export interface LookAhead {
+  readonly met: readonly KindAhead[];
+  readonly isWhole: boolean; // false: the trace goes on behind what was looked at
+}
+
 /**
  * Which of the kinds a trace uses in its first bytes, each with the first chosen run that does. Finds nothing rather than
  * telling what is wrong with a file: that is for the comparison to say.
@@ -32,12 +38,13 @@ export async function kindsAhead(
   trace: string,
   lacking: readonly string[],
   isChosen: (run: string, index: number) => boolean,
-): Promise<readonly KindAhead[]> {
+): Promise<LookAhead> {
   const wanted = new Set(lacking);
   const found = new Map<string, string>();
   let run: string | null = null;
   let index = 0;
-  for (const [, name, op] of (await beginningOf(trace)).matchAll(OPENING)) {
+  const { text, isWhole } = await beginningOf(trace);
+  for (const [, name, op] of text.matchAll(OPENING)) {
     if (name !== undefined) {
       const id = String(JSON.parse(name));
       run = isChosen(id, index) ? id : null;
@@ -46,10 +53,10 @@ export async function kindsAhead(
       found.set(op, run);
     }
   }
-  return [...found].map(([op, by]) => ({ op, run: by }));
+  return { met: [...found].map(([op, by]) => ({ op, run: by })), isWhole };
 }
 
-async function beginningOf(trace: string): Promise<string> {
+async function beginningOf(trace: string): Promise<{ text: string; isWhole: boolean }> {
   const buffer = Buffer.allocUnsafe(LOOK_BYTES);
   const source = openSource(trace);
   try {
@@ -59,7 +66,7 @@ async function beginningOf(trace: string): Promise<string> {
       if (count === 0) break;
       length += count;
     }
-    return buffer.toString("utf8", 0, length);
+    return { text: buffer.toString("utf8", 0, length), isWhole: length < LOOK_BYTES };
   } finally {
     await source.close();
   }
@@ -74,7 +81,7 @@ export function kindsDifference(
   const met = lacking.filter((name) => used.has(name));
   return {
     what: "operation kinds",
-    base: met.length === 0 ? "uses none of these so far" : `uses ${met.join(", ")}`,
+    base: met.length === 0 ? "uses none of these" : `uses ${met.join(", ")}`,
     candidate: `lacks ${lacking.join(", ")}`,
     isLoss: met.length > 0,
   };

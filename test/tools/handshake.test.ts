@@ -1,6 +1,7 @@
 // What a candidate lacks is told before it is asked anything, wherever in the trace it is used.
 import { gzipSync } from "node:zlib";
 import { readFileSync, writeFileSync } from "node:fs";
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import type { RunOpening } from "../../src/adapter/adapter.js";
 import { CandidateError } from "../../src/base/errors.js";
@@ -33,21 +34,29 @@ class Watched extends FaultyAdapter {
 async function handshakeOf(
   lacking: ReadonlySet<string>,
   options: Partial<CompareTraceOptions> = {},
-): Promise<{ events: string[]; told: SideDifference[]; error: unknown; skipped: number }> {
+): Promise<{
+  events: string[];
+  told: SideDifference[];
+  open: string[];
+  error: unknown;
+  skipped: number;
+}> {
   const events: string[] = [];
   const told: SideDifference[] = [];
+  const open: string[] = [];
   const outcome = await compareTrace({
     trace,
     candidate: "lacking",
     start: async () => new Watched(events, lacking),
-    onHandshake: (differences) => {
+    onHandshake: ({ differences, lacking: mayBeUsed }) => {
       events.push("told");
       told.push(...differences);
+      open.push(...mayBeUsed);
     },
     ...options,
   }).catch((error: unknown) => error);
   const skipped = outcome instanceof Error ? 0 : (outcome as { skipped: number }).skipped;
-  return { events, told, error: outcome instanceof Error ? outcome : null, skipped };
+  return { events, told, open, error: outcome instanceof Error ? outcome : null, skipped };
 }
 
 const kindsOf = (told: readonly SideDifference[]): SideDifference | undefined =>
@@ -63,7 +72,7 @@ test("whatever a candidate lacks: what the trace uses is refused whole before a 
       Array.from({ length: 1 + random.below(3) }, () => pool[random.below(pool.length)]!),
     );
     const met = [...lacking].filter((op) => used.has(op)).sort();
-    const { events, told, error } = await handshakeOf(lacking, { trace });
+    const { events, told, open, error } = await handshakeOf(lacking, { trace });
     if (met.length > 0) {
       seen.refused += 1;
       expect(error).toBeInstanceOf(CandidateError);
@@ -73,6 +82,7 @@ test("whatever a candidate lacks: what the trace uses is refused whole before a 
     }
     seen.told += 1;
     expect(error).toBeNull();
+    expect(open).toEqual([]); // the whole trace was looked at, and uses none of them
     expect(events.slice(0, 2)).toEqual(["told", "open"]);
     const listed = KINDS.filter((op) => lacking.has(op)).join(", ");
     expect(kindsOf(told)).toMatchObject({ candidate: `lacks ${listed}`, isLoss: false });
@@ -106,12 +116,30 @@ test("a kind that only the last run uses is refused before the first; not where 
   }
 });
 
+test("of a trace that goes on behind the look, and of standard input, all that is lacking is told", async () => {
+  const unused = KINDS.find((op) => !used.has(op))!;
+  const mark = { kind: "mark", n: 0, text: "x".repeat(1 << 20) };
+  const run = lines.findIndex(({ kind }) => kind === "run");
+  const long = writeLines([
+    ...lines.slice(0, run + 1),
+    ...Array.from({ length: 9 }, () => mark),
+    ...lines.slice(run + 1),
+  ]);
+  const stdin = Readable.from([readFileSync(trace)]);
+  for (const options of [{ trace: long }, { trace: "-", reader: { stdin } }]) {
+    const { open, error } = await handshakeOf(new Set([unused]), options);
+    expect(error).toBeNull();
+    expect(open).toEqual([unused]);
+  }
+});
+
 test("leaving them out is told first as well, with what the trace uses of them", async () => {
   const op = [...used].find((name) => String(name).startsWith("ask."));
-  const { events, told, skipped } = await handshakeOf(new Set([String(op)]), {
+  const { events, told, open, skipped } = await handshakeOf(new Set([String(op)]), {
     skipUnsupported: true,
   });
   expect(events[0]).toBe("told");
+  expect(open).toEqual([op]);
   expect(kindsOf(told)).toMatchObject({ base: `uses ${String(op)}`, isLoss: true });
   expect(skipped).toBe(lines.filter((line) => line.op === op).length);
 });

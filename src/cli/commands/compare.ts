@@ -11,15 +11,11 @@ import { signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices } from "../../tools/compare-trace.js";
 import type { StartAdapter } from "../../tools/candidate.js";
+import type { HandshakeNews } from "../../tools/handshake.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
 import { readBaseline, readMasks } from "../../tools/known-differences.js";
 import { type Mask, MaskSet } from "../../tools/masks.js";
-import type {
-  CompareResult,
-  CompareVerdict,
-  SideDifference,
-  SideInfo,
-} from "../../tools/outcome.js";
+import type { CompareResult, CompareVerdict, SideInfo } from "../../tools/outcome.js";
 import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
@@ -232,19 +228,27 @@ async function compareOne(
     isDoubled: flags.double === true,
     ...(flags.shard && { shard: flags.shard }),
     isOverTime: () => performance.now() > end,
-    onHandshake: (differences) => {
-      tellDifferences(differences, session);
+    onHandshake: (news) => {
+      tellHandshake(candidate.name, news, session);
     },
     ...standInOf(candidate.name, flags, session),
   });
 }
 
-// Told while nothing has run yet: the report names all of them again.
-function tellDifferences(differences: readonly SideDifference[], session: Session): void {
+// Told while nothing has run yet; the report names all of it again.
+function tellHandshake(
+  name: string,
+  { differences, lacking }: HandshakeNews,
+  session: Session,
+): void {
+  if (lacking.length > 0) {
+    const kinds = `${name} does not answer ${lacking.join(", ")}`;
+    session.note(`unified-trace: before the first operation: ${visible(kinds)}`);
+  }
+  if (!session.isVerbose) return;
   for (const { what, base, candidate } of differences) {
-    if (what !== "operation kinds" && !session.isVerbose) continue;
     const sides = `base ${base}, candidate ${candidate}`;
-    session.note(`unified-trace: before the first operation: ${what} differ: ${visible(sides)}`);
+    session.note(`unified-trace: before the first operation: ${what}: ${visible(sides)}`);
   }
 }
 
