@@ -10,6 +10,7 @@ import type { Workload, WorkloadGroup } from "../workload/workload.js";
 import { mayRepeat, oneOf, seedRange, wholeNumber } from "./flags.js";
 import type { SeedRange } from "./flags.js";
 import { inPackage } from "./place.js";
+import type { Session } from "./session.js";
 import { addServingFlags, servingWorkloads, WORKLOAD_FLAGS } from "./serving-selection.js";
 import type { ServingFlags } from "./serving-selection.js";
 
@@ -51,15 +52,15 @@ export function addSelectionFlags(command: Command): Command {
 export async function selectWorkloads(
   flags: SelectionFlags,
   command: Command,
-  signal: AbortSignal,
+  session: Session,
 ): Promise<Iterable<Workload | WorkloadGroup>> {
   refuseMixture(command);
-  if (flags.workload !== undefined) return servingWorkloads(flags, signal);
+  if (flags.workload !== undefined) return servingWorkloads(flags, session);
   if (flags.scenario !== undefined) {
     return scenarioWorkloads(
       flags.scenario,
       flags.config,
-      await readInputs(flags.scenario, signal),
+      await readInputs(flags.scenario, session.signal),
     );
   }
   return seeded(flags);

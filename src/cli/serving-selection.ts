@@ -9,7 +9,9 @@ import type { ReadInputs } from "../workload/json-file.js";
 import { LAYOUTS } from "../workload/layouts.js";
 import type { Layout } from "../workload/layouts.js";
 import { readInputs } from "../workload/read-inputs.js";
-import { openRequestTrace } from "../workload/request-traces.js";
+import { openRequestTrace, REQUEST_FORMATS } from "../workload/request-traces.js";
+import type { RequestTrace } from "../workload/request-traces.js";
+import { COLUMNS_FORM } from "../workload/request-traces-csv.js";
 import {
   checkpointGrid,
   CHECKPOINT_STRATEGIES,
@@ -21,16 +23,20 @@ import { servingPair } from "../workload/serving-pair.js";
 import { SERVING_DEFAULTS, servingWorkload } from "../workload/serving.js";
 import type { ServingOptions } from "../workload/serving.js";
 import type { Workload, WorkloadGroup } from "../workload/workload.js";
+import { counted, grouped, visible } from "../report/words.js";
 import { bareName, configurationNamed } from "./configuration.js";
+import type { Session } from "./session.js";
 import { numberList, oneOf, wholeNumber, wordList } from "./flags.js";
 
 const PAGE_SIZE_MAX = 65_536; // tokens
 const HOST_PAGES_MAX = 1_000_000_000;
+const FORMATS = REQUEST_FORMATS.map(({ name }) => name).join(", ");
 const DEFAULT_SERVING = "serving/tight";
 
 /** @internal */
 export interface ServingFlags {
   readonly workload?: string;
+  readonly columns?: string;
   readonly limit?: number;
   readonly requests?: number; // another word for the limit
   readonly config?: string;
@@ -44,6 +50,7 @@ export interface ServingFlags {
 
 /** Flags that say nothing without a workload, by the names under which they are read. @internal */
 export const WORKLOAD_FLAGS = [
+  ["columns", "--columns"],
   ["limit", "--limit"],
   ["requests", "--requests"],
   ["prefixSharing", "--prefix-sharing"],
@@ -67,8 +74,9 @@ export function addServingFlags(command: Command): Command {
     )
     .option(
       "--workload <name:file>",
-      "request trace for the serving model: mooncake:FILE, or synthetic[:SEED]",
+      `requests for the serving model, as FORMAT:FILE (${FORMATS}) or synthetic[:SEED]`,
     )
+    .option("--columns <map>", `columns of csv:FILE, as ${COLUMNS_FORM}`)
     .option("--limit <n>", "requests of the workload at most", wholeNumber("--limit", 1))
     .option("--requests <n>", "the same as --limit", wholeNumber("--requests", 1))
     .option(
@@ -95,12 +103,14 @@ export function addServingFlags(command: Command): Command {
 /** The serving model over a request trace, for every layout and page size. @internal */
 export async function servingWorkloads(
   flags: ServingFlags,
-  signal: AbortSignal,
+  session: Session,
 ): Promise<Iterable<Workload | WorkloadGroup>> {
+  const { signal } = session;
   const limit = limitOf(flags);
   const switches = switchesOf(flags);
   const inputs = await readInputs([flags.config ?? DEFAULT_SERVING], signal);
-  const trace = await openRequestTrace(flags.workload ?? "synthetic", limit, signal);
+  const trace = await openRequestTrace(flags.workload ?? "synthetic", limit, signal, flags.columns);
+  for (const note of accountNotes(trace)) session.note(note);
   const chosen = configurations(flags, inputs).map((choice) => switched(choice, switches));
   if (flags.checkpoint !== undefined && !chosen.some(({ config }) => hasState(config)))
     throw new UsageError("--checkpoint: none of the layouts has state");
@@ -114,6 +124,26 @@ export async function servingWorkloads(
       usesHost: switches.host !== null,
     }),
   );
+}
+
+/** What the rows of a file became, and what is made up. */
+function accountNotes({ name, requests, account, seed }: RequestTrace): string[] {
+  if (seed !== null) return [];
+  const row = (count: number, what: string): string => `${grouped(count)} ${what}`;
+  const { rows, dropped, facts, invented } = account;
+  const parts = [
+    `${counted(rows, "row")}: ${counted(requests.length, "request")}`,
+    ...Object.entries(dropped).map(([reason, count]) => row(count, `dropped (${spaced(reason)})`)),
+    ...Object.entries(facts).map(([fact, count]) => row(count, spaced(fact))),
+  ];
+  return [
+    `unified-trace: ${name}: ${visible(parts.join(", "))}`,
+    ...Object.values(invented).map((what) => `unified-trace: ${name}: made up: ${what}`),
+  ];
+}
+
+function spaced(name: string): string {
+  return name.replaceAll("_", " ");
 }
 
 function limitOf({ limit, requests }: ServingFlags): number | undefined {

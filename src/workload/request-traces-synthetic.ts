@@ -1,6 +1,7 @@
 // A generated request trace of the same shape as the real ones: sessions whose turns repeat and extend a prefix,
 // long-tailed lengths, bursts of arrivals. It is drawn with integers alone, so a seed means the same everywhere.
 import { Prng } from "../base/prng.js";
+import { plainAccount, runsOf } from "./request-trace.js";
 import type { RequestTrace, TracedRequest } from "./request-trace.js";
 
 const BLOCK_TOKENS = 512;
@@ -52,7 +53,8 @@ export function syntheticTrace(seed: number, count: number): RequestTrace {
     requests.push(generator.next(arrival));
     arrival += draw(ARRIVAL_GAP, prng);
   }
-  return { name: "synthetic", blockTokens: BLOCK_TOKENS, requests, seed };
+  const account = plainAccount(count);
+  return { name: "synthetic", blockTokens: BLOCK_TOKENS, requests, seed, account };
 }
 
 class SessionGenerator {
@@ -81,7 +83,7 @@ class SessionGenerator {
     session.blocks.push(...blocks.slice(0, Math.floor(input / BLOCK_TOKENS)));
     session.tokens = input + output;
     if (session.tokens >= INPUT_MAX) this.#sessions.splice(this.#sessions.indexOf(session), 1);
-    return { arrival, input, output, blocks };
+    return { arrival, input, output, blocks: runsOf(blocks) };
   }
 
   #open(): Session {

@@ -2,7 +2,7 @@
 import type { DirectConfig } from "../base/operations.js";
 import type { ServingParameters } from "./configs.js";
 import { sinkBytes } from "./layouts.js";
-import type { TracedRequest } from "./request-trace.js";
+import type { BlockRun, TracedRequest } from "./request-trace.js";
 
 /** The slots that a request's states are tracked in, in turns: a state is lost when its slot's turn comes again. @internal */
 export class TrackRing {
@@ -38,7 +38,7 @@ export interface Job {
   readonly arrivalStep: number;
   readonly input: number; // tokens
   readonly output: number; // tokens to generate in all
-  readonly blocks: readonly number[]; // prefix-block ids of the input, in order
+  readonly blocks: readonly BlockRun[]; // prefix-block ids of the input, in order
   prompt: number; // tokens to prefill in this try: the input and what earlier tries generated
   generated: number; // tokens whose forward has been processed, over all tries
   attempt: number; // rises with every retraction, so that late results are told apart

@@ -60,6 +60,7 @@ export function servingFigures(options: ServingOptions): ServingFigures {
   const figures = { ...SERVING_DEFAULTS, ...options.serving };
   const serving = { ...figures, batch: Math.min(figures.batch, config.rows) };
   const requests = trace.requests.slice(0, limit);
+  const invented = Object.keys(trace.account.invented).join(", ");
   return {
     run: `${configName}/${layout}/p${String(pageSize)}/${trace.name}${suffix}`,
     serving,
@@ -70,6 +71,7 @@ export function servingFigures(options: ServingOptions): ServingFigures {
       ...(trace.seed === null ? {} : { seed: trace.seed }),
       config: configName,
       requests: requests.length,
+      ...(invented === "" ? {} : { invented }),
       ...serving,
     },
     features: {

@@ -7,8 +7,10 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InputError, UsageError } from "../../src/base/errors.js";
 import type { RequestTrace } from "../../src/workload/request-traces.js";
+import { blockCount } from "../../src/workload/request-trace.js";
 import { openRequestTrace } from "../../src/workload/request-traces.js";
 import { describeUnless } from "../skip-aloud.js";
+import { idsOf } from "./request-files.js";
 
 let folder = "";
 beforeAll(() => {
@@ -51,10 +53,11 @@ describe("mooncake", () => {
       name: "mooncake",
       blockTokens: 512,
       seed: null,
+      account: { rows: 4, dropped: {}, invented: {}, facts: {} },
       requests: [
-        { arrival: 0, input: 1, output: 5, blocks: [7] },
-        { arrival: 10, input: 512, output: 3, blocks: [7] },
-        { arrival: 10, input: 513, output: 0, blocks: [7, 8] },
+        { arrival: 0, input: 1, output: 5, blocks: [[7, 1]] },
+        { arrival: 10, input: 512, output: 3, blocks: [[7, 1]] },
+        { arrival: 10, input: 513, output: 0, blocks: [[7, 2]] },
         { arrival: 25, input: 0, output: 4, blocks: [] },
       ],
     });
@@ -174,11 +177,12 @@ describe("synthetic", () => {
       let references = 0;
       let wrong = 0;
       for (const { arrival, input, output, blocks } of requests) {
-        const isWhole = blocks.length === Math.ceil(input / blockTokens) && input > 0 && output > 0;
+        const isWhole =
+          blockCount(blocks) === Math.ceil(input / blockTokens) && input > 0 && output > 0;
         if (!isWhole || arrival < latest) wrong += 1;
         latest = arrival;
-        references += blocks.length;
-        for (const block of blocks) seen.add(block);
+        references += blockCount(blocks);
+        for (const block of idsOf(blocks)) seen.add(block);
       }
       expect(wrong).toBe(0);
       const shared = 1 - seen.size / references;
@@ -204,8 +208,8 @@ describeUnless(
       const blocks = new Set<number>();
       let references = 0;
       for (const request of requests) {
-        references += request.blocks.length;
-        for (const block of request.blocks) blocks.add(block);
+        references += blockCount(request.blocks);
+        for (const block of idsOf(request.blocks)) blocks.add(block);
       }
       expect(references).toBe(288_500);
       expect(blocks.size).toBe(182_790);

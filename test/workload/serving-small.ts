@@ -5,6 +5,7 @@ import { Prng } from "../../src/base/prng.js";
 import type { ConfigRule } from "../../src/workload/configs.js";
 import { derive } from "../../src/workload/configs.js";
 import type { Layout } from "../../src/workload/layouts.js";
+import { plainAccount, runsOf } from "../../src/workload/request-trace.js";
 import type { RequestTrace, TracedRequest } from "../../src/workload/request-traces.js";
 import type { ServingSwitches } from "../../src/workload/serving-features.js";
 import { withSwitches } from "../../src/workload/serving-features.js";
@@ -41,9 +42,15 @@ export function smallTrace(seed: number, count: number): RequestTrace {
     if (prng.chance(2, 3)) sessions.push(blocks.slice(0, Math.floor(input / BLOCK_TOKENS)));
     if (sessions.length > 8) sessions.splice(prng.below(3) + 1, 1);
     arrival += prng.below(200);
-    return { arrival, input, output: prng.between(1, 60), blocks };
+    return { arrival, input, output: prng.between(1, 60), blocks: runsOf(blocks) };
   });
-  return { name: "synthetic", blockTokens: BLOCK_TOKENS, requests, seed };
+  return {
+    name: "synthetic",
+    blockTokens: BLOCK_TOKENS,
+    requests,
+    seed,
+    account: plainAccount(count),
+  };
 }
 
 /** What a run over such a trace takes. */

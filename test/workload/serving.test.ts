@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { DirectConfig, KvOperation } from "../../src/base/operations.js";
 import { loadConfigs } from "../../src/workload/configs.js";
 import type { Layout } from "../../src/workload/layouts.js";
+import { plainAccount } from "../../src/workload/request-trace.js";
 import type { RequestTrace, TracedRequest } from "../../src/workload/request-traces.js";
 import { openRequestTrace } from "../../src/workload/request-traces.js";
 import type { ServingOptions } from "../../src/workload/serving.js";
@@ -42,7 +43,8 @@ function traceOf(...lengths: readonly (readonly [input: number, output: number])
     output,
     blocks: [],
   }));
-  return { name: "synthetic", blockTokens: 512, requests, seed: 0 };
+  const account = plainAccount(requests.length);
+  return { name: "synthetic", blockTokens: 512, requests, seed: 0, account };
 }
 
 // 20 pages of 4 tokens in each band and no sharing of bytes to speak of.

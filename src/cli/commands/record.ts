@@ -106,7 +106,7 @@ async function recordTrace(
     throw new UsageError("--json and --out - both want standard output");
   }
   const start = starterOf(flags.impl, flags, session);
-  const workloads = await selectWorkloads(flags, command, session.signal);
+  const workloads = await selectWorkloads(flags, command, session);
   const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
   const writer = createTraceWriter(out, { crashSafe: flags.crashSafe === true });
   let result: RecordResult;

@@ -58,7 +58,9 @@ Examples:
   unified-trace run scenarios --impl checkout:../other --json
   unified-trace run scenarios --junit build/scenarios.xml --github
   unified-trace run --report saved.json --markdown report.md
-  unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64`;
+  unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64
+  unified-trace run --workload kv-cache-tester:sessions.jsonl.gz --limit 500 --prefix-sharing
+  unified-trace run --workload csv:mine.csv --columns arrival=ts:s,input=prompt,output=answer`;
 
 /** @internal */
 export function addRun(command: Command, session: Session, outcome: CommandOutcome): void {
@@ -99,7 +101,7 @@ async function run(
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (flags.workload !== undefined) {
     if (paths.length > 0) throw new UsageError("--workload and scenario files exclude each other");
-    const workloads = await servingWorkloads(flags, session.signal);
+    const workloads = await servingWorkloads(flags, session);
     return runWorkloads({ workloads, start, ...control });
   }
   for (const [name, flag] of [
