@@ -11,7 +11,6 @@ import type { Layout } from "../workload/layouts.js";
 import { readInputs } from "../workload/read-inputs.js";
 import { openRequestTrace, REQUEST_FORMATS } from "../workload/request-traces.js";
 import type { RequestTrace } from "../workload/request-traces.js";
-import { COLUMNS_FORM } from "../workload/request-traces-csv.js";
 import {
   checkpointGrid,
   CHECKPOINT_STRATEGIES,
@@ -76,7 +75,10 @@ export function addServingFlags(command: Command): Command {
       "--workload <name:file>",
       `requests for the serving model, as FORMAT:FILE (${FORMATS}) or synthetic[:SEED]`,
     )
-    .option("--columns <map>", `columns of csv:FILE, as ${COLUMNS_FORM}`)
+    .option(
+      "--columns <map>",
+      "columns of csv:FILE: arrival=COLUMN:s|ms|us|ns, input=COLUMN, output=COLUMN and, where there are ids, blocks=COLUMN:TOKENS",
+    )
     .option("--limit <n>", "requests of the workload at most", wholeNumber("--limit", 1))
     .option("--requests <n>", "the same as --limit", wholeNumber("--requests", 1))
     .option(

@@ -23,6 +23,7 @@ export function importText(
     ...Object.entries(counts.dropped).map(([reason, count]) =>
       row(count, `left out: ${visible(reason)}`),
     ),
+    ...Object.entries(counts.facts).map(([fact, count]) => row(count, fact.replaceAll("_", " "))),
     `every free meets an allocation: ${counted(counts.allocations, "object")} allocated, ` +
       `${grouped(counts.frees)} freed, ${grouped(counts.live)} alive at the end`,
   ];
@@ -54,6 +55,7 @@ export function importJson(result: ImportResult, out: string): unknown {
     marks: counts.marks,
     dropped: counts.dropped,
     unknown: counts.unknown,
+    facts: counts.facts,
     objects: { allocated: counts.allocations, freed: counts.frees, live: counts.live },
   };
 }

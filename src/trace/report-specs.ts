@@ -274,6 +274,7 @@ export const IMPORT_REPORT: AnySpec = openObject(
     marks: COUNT,
     dropped: map("any", COUNT),
     unknown: COUNT,
+    facts: map("any", COUNT),
     objects: object({ allocated: COUNT, freed: COUNT, live: COUNT }),
   },
   ANYTHING,

@@ -55,6 +55,7 @@ export function addressField(of: LogObject, key: string, place: LogPlace): strin
 
 /** An address in one spelling, null for the null pointer; undefined for a text that is none. @internal */
 export function addressOf(text: string): string | null | undefined {
+  if (/^0x[1-9a-f][0-9a-f]{0,15}$/.test(text)) return text; // most are
   if (text === "(nil)" || /^(?:0x)?0+$/i.test(text)) return null;
   return /^0x[0-9a-f]{1,16}$/i.test(text) ? `0x${BigInt(text).toString(16)}` : undefined;
 }

@@ -11,6 +11,7 @@ export interface LogPlace {
 /** @internal */
 export interface TranslatorOptions {
   readonly time: boolean; // write `at_us`
+  readonly arenaBytes: number | null; // stands in the run's configuration
 }
 
 /** Follows one log from its first line to its last. @internal */
@@ -29,7 +30,9 @@ export interface LogTranslator {
 export interface ImportFormat {
   readonly name: string; // the word in front of the colon
   readonly about: string; // in a few words, for help
-  /** Whether this is how the first line of such a log looks (lines that begin with `#` are passed over). */
+  readonly isRefused?: boolean; // known, but nothing can be made of it; opening says why
+  /** Whether this is how the first line of such a log looks (comments are passed over, and behind a lone `{` stands what the
+   * line after it begins with). */
   recognises(firstLine: string): boolean;
   /** The lines of a log that are no events: comments. */
   isComment(text: string): boolean;

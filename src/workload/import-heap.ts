@@ -21,26 +21,42 @@ export interface EventSpan {
   readonly atUs: number | null; // microseconds since the log began
 }
 
+/** What an allocation asks for. @internal */
+export interface HeapRequest {
+  readonly size: number; // bytes
+  readonly align?: number; // bytes
+  readonly stream?: string; // the queue or thread that the log names
+  readonly pool?: string | null;
+  readonly thread?: string; // who asks, where that is told beside the stream
+}
+
+/** What a free tells beside the address. @internal */
+export interface HeapRelease {
+  readonly size?: number; // bytes; must be those of the allocation
+  readonly stream?: string;
+  readonly thread?: string;
+}
+
 interface LiveObject {
   readonly id: string;
   readonly size: number; // bytes
+  readonly thread: string | null;
 }
 
 const OK: Answer = { ok: {} };
 const REFUSED: Answer = { err: { code: "refused_capacity" } };
-// A heap run carries nothing that differs between two builds of one program: what they differ in is for the operations
-// to say.
-const CONFIG = {} as unknown as RunConfig; // the format takes any object for domain `heap`; the type is that of `kv`
 
 /** Writes one run. @internal */
 export class HeapRun {
   readonly ready: TraceLine[] = [];
-  readonly tally = new ImportTally();
+  readonly tally: ImportTally;
   readonly #run: string;
   // address → objects, the newest at the end: those without bytes may share an address, with each other and with one
   // that has some; a free means the newest
   readonly #live = new Map<string, LiveObject[]>();
   #liveCount = 0;
+  #liveBytes = 0;
+  readonly #freed = new Set<string>(); // addresses that are free now and were not
   readonly #pools = new Map<string, string>(); // reference → pool
   readonly #poolNames = new Map<string, string>(); // pool → the program's own name for it
   readonly #poolsByName = new Map<string, string>(); // the newest of that name
@@ -48,14 +64,21 @@ export class HeapRun {
   #poolCount = 0;
   #next = 0; // number of the next operation
 
-  constructor(run: string) {
+  /** @param tally - of the whole log, where it has several runs */
+  constructor(run: string, tally = new ImportTally()) {
     this.#run = run;
+    this.tally = tally;
   }
 
-  /** Writes the first line and opens the run. */
-  open(producer: Producer, source: RunSourceBlock): void {
-    this.ready.push(headerLine(producer));
-    this.ready.push({ kind: "run", run: this.#run, domain: "heap", config: CONFIG, source });
+  /**
+   * Opens the run. A heap run carries nothing that differs between two builds of one program: what they differ in is for
+   * the operations to say. @param producer - null where the first line is written already
+   */
+  open(producer: Producer | null, source: RunSourceBlock, arenaBytes: number | null = null): void {
+    if (producer !== null) this.ready.push(headerLine(producer));
+    // the format takes any object for domain `heap`; the type is that of `kv`
+    const config = (arenaBytes === null ? {} : { arena_bytes: arenaBytes }) as unknown as RunConfig;
+    this.ready.push({ kind: "run", run: this.#run, domain: "heap", config, source });
   }
 
   /** Closes the run. */
@@ -124,47 +147,71 @@ export class HeapRun {
   /** An object begins to live at an address; null: the allocation failed. */
   allocate(
     address: string | null,
-    size: number,
-    pool: string | null,
+    { size, align, stream, pool, thread }: HeapRequest,
     events: EventSpan,
     place: LogPlace,
   ): void {
     this.#objects += 1;
     const id = `o${this.#objects}`;
-    const args = { id, size_bytes: size, ...(pool === null ? {} : { pool }) };
+    const args = {
+      ...{ id, size_bytes: size },
+      ...(align === undefined ? {} : { align_bytes: align }),
+      ...(stream === undefined ? {} : { stream }),
+      ...(pool === undefined || pool === null ? {} : { pool }),
+    };
     if (address === null) {
+      this.tally.count("failed_allocations");
       this.#op("heap.alloc", args, REFUSED, events);
       return;
     }
-    if (!this.#enter(address, { id, size })) {
-      wrong(`an allocation at ${address}, where an object still lives`, place);
+    if (!this.#enter(address, { id, size, thread: thread ?? stream ?? null })) {
+      wrong(`an allocation at ${address}, where an object still lives`, place, "a free address");
     }
+    if (this.#freed.delete(address)) this.tally.count("address_reuses");
     this.tally.allocations += 1;
     this.#op("heap.alloc", args, OK, events);
   }
 
   /** The newest object at an address dies. */
-  free(address: string, events: EventSpan, place: LogPlace): void {
+  free(address: string, events: EventSpan, place: LogPlace, told: HeapRelease = {}): void {
     const object = this.#leave(address);
-    if (object === null) wrong(`a free of ${address}, where no object lives`, place);
+    if (object === null) {
+      wrong(`a free of ${address}, where no object lives`, place, "the address of a live object");
+    }
+    const { size, stream, thread = stream } = told;
+    if (size !== undefined && size !== object.size) {
+      const what = `a free of ${size} bytes at ${address}, where an object of ${object.size} lives`;
+      wrong(what, place, `${object.size} bytes`);
+    }
+    if (thread !== undefined && object.thread !== null && thread !== object.thread)
+      this.tally.count("frees_by_another_thread");
     this.tally.frees += 1;
-    this.#op("heap.free", { id: object.id }, OK, events);
+    const args = { id: object.id, ...(stream === undefined ? {} : { stream }) };
+    this.#op("heap.free", args, OK, events);
   }
 
-  /** The newest object at an address gets another size, and perhaps another address. */
+  /** The newest object at an address gets another size, and perhaps another address; null: in vain. */
   resize(
     address: string,
     to: string | null,
     size: number,
     events: EventSpan,
     place: LogPlace,
+    thread: string | null = null,
   ): void {
     const object = this.#leave(address);
-    if (object === null) wrong(`a reallocation of ${address}, where no object lives`, place);
-    const { id } = object;
-    if (!this.#enter(to ?? address, to === null ? object : { id, size })) {
-      wrong(`a reallocation to ${to ?? address}, where an object still lives`, place);
+    if (object === null) {
+      const expected = "the address of a live object";
+      wrong(`a reallocation of ${address}, where no object lives`, place, expected);
     }
+    const { id } = object;
+    const resized = { id, size, thread: thread ?? object.thread };
+    if (!this.#enter(to ?? address, to === null ? object : resized)) {
+      const what = `a reallocation to ${to ?? address}, where an object still lives`;
+      wrong(what, place, "a free address");
+    }
+    if (to === null) this.tally.count("failed_allocations");
+    else if (to === address || this.#freed.delete(to)) this.tally.count("address_reuses");
     this.#op("heap.realloc", { id, size_bytes: size }, to === null ? REFUSED : OK, events);
   }
 
@@ -192,6 +239,9 @@ export class HeapRun {
     else if (object.size > 0 && there.some(({ size }) => size > 0)) return false;
     else there.push(object);
     this.#liveCount += 1;
+    this.#liveBytes += object.size;
+    this.tally.peak("peak_objects", this.#liveCount);
+    this.tally.peak("peak_bytes", this.#liveBytes);
     return true;
   }
 
@@ -199,8 +249,12 @@ export class HeapRun {
     const there = this.#live.get(address);
     const object = there?.pop();
     if (there === undefined || object === undefined) return null;
-    if (there.length === 0) this.#live.delete(address);
+    if (there.length === 0) {
+      this.#live.delete(address);
+      this.#freed.add(address);
+    }
     this.#liveCount -= 1;
+    this.#liveBytes -= object.size;
     return object;
   }
 
@@ -225,6 +279,6 @@ export class HeapRun {
   }
 }
 
-function wrong(message: string, place: LogPlace): never {
-  throw new InputError("input_format", message, place);
+function wrong(message: string, place: LogPlace, expected: string): never {
+  throw new InputError("input_format", message, { ...place, expected });
 }

@@ -9,6 +9,7 @@ import { LineStream } from "./line-stream.js";
 /** @public */
 export interface ImportOptions extends ReaderOptions {
   readonly time?: boolean; // write `at_us`, the microseconds since the log began
+  readonly arenaBytes?: number; // stands as `arena_bytes` in the run's configuration
 }
 
 /** An open log. Once its last batch is read, `counts` tells what became of its events. @public */
@@ -38,7 +39,10 @@ export class LogReader implements ImportReader {
     this.path = path;
     this.format = format.name;
     this.#format = format;
-    this.#translator = format.open({ time: options.time ?? false });
+    this.#translator = format.open({
+      time: options.time ?? false,
+      arenaBytes: options.arenaBytes ?? null,
+    });
     this.#lines = new LineStream(path, options);
   }
 

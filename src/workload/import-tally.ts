@@ -12,6 +12,7 @@ export interface ImportCounts {
   readonly allocations: number; // objects whose life began
   readonly frees: number; // objects whose life ended
   readonly live: number; // objects that lived at the end
+  readonly facts: Readonly<Record<string, number>>; // what else was counted: peaks, addresses that were used again, …
 }
 
 /** Counts while a log is read. @internal */
@@ -24,6 +25,17 @@ export class ImportTally {
   allocations = 0;
   frees = 0;
   readonly #dropped = new Map<string, number>();
+  readonly #facts = new Map<string, number>();
+
+  /** One more of something. */
+  count(fact: string, by = 1): void {
+    this.#facts.set(fact, (this.#facts.get(fact) ?? 0) + by);
+  }
+
+  /** The most of something. */
+  peak(fact: string, value: number): void {
+    if (value > (this.#facts.get(fact) ?? 0)) this.#facts.set(fact, value);
+  }
 
   /** Leaves `count` events out for a reason. */
   drop(reason: string, count = 1): void {
@@ -40,6 +52,7 @@ export class ImportTally {
     if (allocations - frees !== live) {
       throw new InternalError(`${allocations} allocations, ${frees} frees, ${live} objects live`);
     }
-    return { events, operations, joined, marks, dropped, unknown, allocations, frees, live };
+    const facts = Object.fromEntries(this.#facts);
+    return { events, operations, joined, marks, dropped, unknown, allocations, frees, live, facts };
   }
 }

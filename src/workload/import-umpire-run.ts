@@ -2,7 +2,7 @@
 // reallocation; in the older form an allocation too) is written when the second one comes.
 import { InputError } from "../base/errors.js";
 import { producerBlock } from "../trace/header.js";
-import type { LogPlace } from "./import-format.js";
+import type { LogPlace, TranslatorOptions } from "./import-format.js";
 import { addressBelow, addressOf } from "./import-fields.js";
 import { HeapRun } from "./import-heap.js";
 import type { EventSpan } from "./import-heap.js";
@@ -38,13 +38,15 @@ const OUTSIDE = "outside every allocation of the log";
 export class UmpireRun {
   readonly heap = new HeapRun("umpire");
   readonly #hasTime: boolean;
+  readonly #arenaBytes: number | null;
   readonly #intents = new Map<string, Intent[]>(); // by what names the pair, newest at the end
   #isOpen = false;
   #form = "events";
   #firstNs: bigint | null = null;
 
-  constructor(hasTime: boolean) {
-    this.#hasTime = hasTime;
+  constructor({ time, arenaBytes }: TranslatorOptions) {
+    this.#hasTime = time;
+    this.#arenaBytes = arenaBytes;
   }
 
   /** Counts an event and says where it stands. */
@@ -85,7 +87,7 @@ export class UmpireRun {
     place: LogPlace,
   ): void {
     this.#opened();
-    this.heap.allocate(address, size, this.heap.poolBehind(pool), spanOf(at), place);
+    this.heap.allocate(address, { size, pool: this.heap.poolBehind(pool) }, spanOf(at), place);
   }
 
   free(address: string | null, at: EventAt, place: LogPlace): void {
@@ -131,7 +133,10 @@ export class UmpireRun {
     const { heap } = this;
     if (address === null) {
       if (to !== null && heap.object(to) !== null) heap.tally.drop(TOLD_INSIDE, 2);
-      else heap.allocate(to, size, pool === null ? null : heap.poolBehind(pool), events, place);
+      else {
+        const behind = pool === null ? null : heap.poolBehind(pool);
+        heap.allocate(to, { size, pool: behind }, events, place);
+      }
     } else if (object !== null && !heap.isLiveAt(address, object)) {
       heap.tally.drop(TOLD_INSIDE, 2);
     } else {
@@ -199,7 +204,7 @@ export class UmpireRun {
   #open(version: string, revision: string | null): void {
     this.#isOpen = true;
     const source = { type: "import", name: "umpire", form: this.#form } as const;
-    this.heap.open(producerBlock("umpire", version, revision, null), source);
+    this.heap.open(producerBlock("umpire", version, revision, null), source, this.#arenaBytes);
   }
 
   #take(pair: string): Intent | null {

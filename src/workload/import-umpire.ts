@@ -41,7 +41,7 @@ class UmpireTranslator implements LogTranslator {
   readonly #run: UmpireRun;
 
   constructor(options: TranslatorOptions) {
-    this.#run = new UmpireRun(options.time);
+    this.#run = new UmpireRun(options);
   }
 
   get ready(): TraceLine[] {

@@ -5,6 +5,10 @@ import { isReadAgain } from "../trace/reader-input.js";
 import type { ImportFormat } from "./import-format.js";
 import { LogReader } from "./import-reader.js";
 import type { ImportOptions, ImportReader } from "./import-reader.js";
+import { ANDROID } from "./import-android.js";
+import { MALLOC_CSV, RMM } from "./import-csv-logs.js";
+import { MINIMALLOC } from "./import-minimalloc.js";
+import { PYTORCH, PYTORCH_ET } from "./import-pytorch.js";
 import { UMPIRE } from "./import-umpire.js";
 import { LineStream } from "./line-stream.js";
 
@@ -12,13 +16,22 @@ export type { ImportOptions, ImportReader } from "./import-reader.js";
 export type { ImportCounts } from "./import-tally.js";
 
 // A new format is one entry here and a file of its own.
-const FORMATS: readonly ImportFormat[] = [UMPIRE];
+const FORMATS: readonly ImportFormat[] = [
+  UMPIRE,
+  ANDROID,
+  RMM,
+  PYTORCH,
+  MINIMALLOC,
+  MALLOC_CSV,
+  PYTORCH_ET,
+];
+const SERVED = FORMATS.filter(({ isRefused }) => isRefused !== true);
 const FIRST_LINE_BYTES = 1 << 20; // a longer first line is none of a known log
 const COMMENTS_MAX = 1000; // lines passed over in search of the first one
 
 /** Formats that can be imported, each with a few words about it. @public */
 export const IMPORT_FORMATS: readonly { readonly name: string; readonly about: string }[] =
-  FORMATS.map(({ name, about }) => ({ name, about }));
+  SERVED.map(({ name, about }) => ({ name, about }));
 
 /** A log and its format. @internal */
 export interface ForeignLog {
@@ -60,7 +73,7 @@ export async function foreignLog(spec: string): Promise<ForeignLog | null> {
 export async function openImport(spec: string, options: ImportOptions = {}): Promise<ImportReader> {
   const log = await foreignLog(spec);
   if (log !== null) return openLog(log, options);
-  const known = FORMATS.map(({ name }) => name);
+  const known = SERVED.map(({ name }) => name);
   const word = /^([\w-]+):(?![/\\])./.exec(spec)?.[1];
   if (word !== undefined && !(await exists(spec))) {
     const nearest = nearestWord(word, known);
@@ -90,10 +103,14 @@ async function firstLine(file: string): Promise<string | null> {
   try {
     lines = new LineStream(file, { maxLineBytes: FIRST_LINE_BYTES });
     let passed = 0;
+    let head = "";
     do {
       for (let line = lines.next(); line !== null; line = lines.next()) {
         const { text } = line;
-        if (!FORMATS.some((format) => format.isComment(text))) return text;
+        if (head !== "") return `${head} ${text}`;
+        if (text.trim() === "{")
+          head = text; // what it is stands in the next line
+        else if (!FORMATS.some((format) => format.isComment(text))) return text;
         passed += 1;
         if (passed > COMMENTS_MAX) return null;
       }

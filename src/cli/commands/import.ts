@@ -17,12 +17,13 @@ import type { Session } from "../session.js";
 interface ImportFlags {
   readonly out?: string;
   readonly time?: boolean;
+  readonly arenaBytes?: number;
   readonly maxLine?: number; // bytes
 }
 
 const HELP = `
 Formats, as FORMAT:FILE, or FILE alone where its first line tells the format (.gz is unpacked):
-${IMPORT_FORMATS.map(({ name, about }) => `  ${name.padEnd(8)} ${about}`).join("\n")}
+${IMPORT_FORMATS.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
 
 Every object gets an id of its own for each life, every pool a name in the order of making: no
 address reaches the trace. An event becomes an operation, a part of one, a mark, or is left out
@@ -34,6 +35,8 @@ that left out events of unknown kinds is incomplete (exit 6).
 Examples:
   unified-trace import umpire:output.replay --out umpire.jsonl
   unified-trace import umpire:output.numa.replay.gz --time --out numa.jsonl.gz
+  unified-trace import android:systemui.txt.gz --out systemui.jsonl.gz
+  unified-trace import minimalloc:A.1048576.csv --arena-bytes 1m --out a.jsonl
   unified-trace import umpire:- --out - < output.replay | head -3
   unified-trace compare output.replay output.numa.replay.gz     (imports on the fly)`;
 
@@ -46,6 +49,11 @@ export function addImport(command: Command, session: Session, outcome: CommandOu
       "where the trace goes: .jsonl, .jsonl.gz, or - for standard output (required)",
     )
     .option("--time", "write the time of each operation (at_us) where the log tells it")
+    .option(
+      "--arena-bytes <size>",
+      "size of the arena, for the run's configuration (default: none, as large as need be)",
+      byteSize("--arena-bytes"),
+    )
     .option("--max-line <size>", "longest line that is read (default: 64m)", byteSize("--max-line"))
     .option("--json", "print one JSON document");
   addSharedFlags(command)
@@ -65,6 +73,7 @@ async function importToFile(spec: string, flags: ImportFlags, session: Session):
     stdin: process.stdin,
     signal: session.signal,
     time: flags.time === true,
+    ...(flags.arenaBytes === undefined ? {} : { arenaBytes: flags.arenaBytes }),
     ...(flags.maxLine === undefined ? {} : { maxLineBytes: flags.maxLine }),
   });
   try {
