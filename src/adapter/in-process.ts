@@ -1,5 +1,5 @@
 // The allocator of this checkout in this process, with a device that carries out what it asks for.
-import { CandidateError, InputError, InternalError } from "../base/errors.js";
+import { CandidateError, EnvironmentError, InputError, InternalError } from "../base/errors.js";
 import type { Lanes } from "../base/digest.js";
 import type {
   Answer,
@@ -11,6 +11,7 @@ import type {
   RunConfig,
 } from "../base/operations.js";
 import type { State } from "../base/state.js";
+import { ByteError } from "../device/bytes.js";
 import type { Device, VerifyPolicy } from "../device/device.js";
 import type { DeviceKind } from "../device/device-kinds.js";
 import { openDevice } from "../device/open-device.js";
@@ -87,8 +88,8 @@ export class InProcessAdapter implements Adapter {
         if (failure !== null) return { answers, failure };
       }
     } catch (error) {
-      if (error instanceof CandidateError) throw error;
-      return { answers, failure: failureOf(error) };
+      if (error instanceof CandidateError || error instanceof EnvironmentError) throw error;
+      return { answers, failure: this.#failureOf(error) };
     }
     return { answers, failure: null };
   }
@@ -111,7 +112,7 @@ export class InProcessAdapter implements Adapter {
         failure: null,
       };
     } catch (error) {
-      return { digest: null, failure: failureOf(error) };
+      return { digest: null, failure: this.#failureOf(error) };
     } finally {
       for (const [name, count] of storage?.reached() ?? [])
         this.#reached.set(name, (this.#reached.get(name) ?? 0) + count);
@@ -128,6 +129,13 @@ export class InProcessAdapter implements Adapter {
   /** How often the closed runs reached each rule of the allocator: `clearance/CONSUMER/HAZARD`, `relief/STEP`. */
   get reached(): ReadonlyMap<string, number> {
     return this.#reached;
+  }
+
+  // A device that fails under way is told as such: the allocator did nothing wrong.
+  #failureOf(error: unknown): AdapterFailure {
+    if (!(error instanceof ByteError)) return failureOf(error);
+    const message = `device ${this.#deviceKind}: ${oneLine(error.message)}`;
+    return { kind: "crash", message };
   }
 
   // Adds the answer, or returns what broke; then the answer is not among `answers`.

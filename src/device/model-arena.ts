@@ -7,6 +7,7 @@ import { DeferredFrees } from "./model-deferred.js";
 import { fail } from "./model-fault.js";
 import { ACT, ACT_WORDS, type Act, BandPages, ID, offsetOf, PAGE } from "./model-pages.js";
 import type { StrayTransfers } from "./model-strays.js";
+import type { ModelTap } from "./model-tap.js";
 import { SOME_SLOT, UnplacedSlots } from "./model-unplaced.js";
 import { OpenUses } from "./model-uses.js";
 
@@ -26,6 +27,7 @@ export class ModelArena {
   readonly tokenBands: readonly BandPages[];
   readonly stateBand: BandPages | null;
   readonly owner: BandPages; // mints the virtual ids
+  readonly tap: ModelTap | null;
   readonly #strays: StrayTransfers; // engines that never proved their end
   operation = 0; // number of the operation under way
   finishedForward = 0; // number of the newest forward that has run
@@ -39,7 +41,14 @@ export class ModelArena {
   readonly #names: ArenaNames;
   #garbage = 1;
 
-  constructor(config: DirectConfig, boot: BootOk, strays: StrayTransfers, names: ArenaNames) {
+  constructor(
+    config: DirectConfig,
+    boot: BootOk,
+    strays: StrayTransfers,
+    names: ArenaNames,
+    tap: ModelTap | null,
+  ) {
+    this.tap = tap;
     this.#strays = strays;
     this.#names = names;
     this.bands = Object.entries(boot.bands).map(([name, geometry], index) => {
@@ -54,6 +63,7 @@ export class ModelArena {
     });
     this.tokenBands = this.bands.filter((band) => !band.isState);
     this.stateBand = this.bands.find((band) => band.isState) ?? null;
+    for (const band of this.bands) band.tap = tap;
     const owner = this.tokenBands.find((band) => !band.isWindow);
     if (owner === undefined) throw new InputError("config", "no full-attention band owns the ids");
     this.owner = owner;

@@ -94,6 +94,7 @@ export class HostCopies {
     const arena = this.#arena();
     const { name, writes } = started.use;
     const items = pages.map((page) => this.#item(page, writes));
+    arena.tap?.copy(name, writes ? "in" : "out", pages);
     this.#open.set(name, { started, items });
     this.#known.delete(name); // a name that comes back moves to the end
     this.#known.add(name);

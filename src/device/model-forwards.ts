@@ -72,6 +72,7 @@ export class ForwardStream {
     this.#unfinished.push(forward); // before the pages, so that messages can name it
     const stepHash = hashName(name);
     for (const entry of batch) this.#resolve(forward, entry, stepHash);
+    this.#arena.tap?.forward(name, batch, !this.#late());
     if (!this.#late()) this.runThrough(forward.serial);
   }
 
@@ -195,6 +196,7 @@ export class ForwardStream {
       const from = Math.max(entry.from - firstToken, 0);
       const to = Math.min(entry.to - firstToken, units);
       const grown = band.issue(id, from, to, firstToken, writer);
+      band.tap?.issued(band, id, from, to, firstToken, writer);
       this.#capture(forward, band, id, grown, to - from === units);
     }
   }
@@ -214,7 +216,9 @@ export class ForwardStream {
     this.#arena.requireUnused(forward.name, band, place);
     this.#arena.verify(band, slot);
     band.page(place)[offsetOf(place) + PAGE.reader] = forward.serial;
-    this.#capture(forward, band, slot, band.issue(slot, 0, 1, len, writer), true);
+    const grown = band.issue(slot, 0, 1, len, writer);
+    band.tap?.issued(band, slot, 0, 1, len, writer);
+    this.#capture(forward, band, slot, grown, true);
   }
 
   // Where the page is not known yet, what it holds is written down until it shows.
@@ -228,6 +232,7 @@ export class ForwardStream {
     if (!this.#arena.unplaced.has(slot))
       fail("bad_effect", `${forward.name} writes slot ${slot}, which is not bound`, band.name);
     band.issue(slot, 0, 1, len, writer);
+    band.tap?.changed(band, slot);
     const ids = band.id(slot);
     ids[offsetOf(slot) + ID.expected] = band.issuedContent(slot);
     ids[offsetOf(slot) + ID.byOperation] = forward.operation;

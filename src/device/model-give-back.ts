@@ -28,7 +28,7 @@ export function isHeld(run: ModelRun, band: BandPages, id: number): boolean {
 export function takePage(run: ModelRun, row: ModelRow, index: number, freed: FreedPages): void {
   const id = row.virtual[index]!; // below pageCount
   if (id === 0) return;
-  row.virtual[index] = 0;
+  row.put(index, 0);
   takeVirtual(run, id, freed);
 }
 
@@ -110,6 +110,7 @@ function giveBackPages(
 export function defer(run: ModelRun, band: BandPages, id: number): void {
   const transfers = run.arena.uses.transfersAt(band, band.placeOf(id));
   run.deferred.add({ band, id, transfers });
+  run.tap?.letGo(band, id);
 }
 
 function giveBackIds(

@@ -20,6 +20,7 @@ export class HostPage {
   isReady = false; // its copy is done
   isGone = false; // it was given back
   locks = 0; // loads that read it
+  isMadeUp = false; // no copy wrote it: its content is a stated demand's own
   home: HostHome | null = null; // the tree's node of it
   position = 0; // of its page, from the root
 

@@ -264,6 +264,7 @@ function madeUp(band: BandPages, copy: string, at: number): HostPage {
   const content = band.contentOfStamps(stamps);
   const page = new HostPage(band, at, content, copy);
   page.physical = content.a;
+  page.isMadeUp = true;
   return page;
 }
 

@@ -6,6 +6,7 @@
 // what it replaces; two pages hold the same exactly if their sums agree.
 import { LaneSum, mixA, mixB } from "../base/digest.js";
 import type { BandGeometry, SubPoolConfig } from "../base/operations.js";
+import type { ModelTap } from "./model-tap.js";
 
 const BLOCK_BITS = 8; // 256 records a block
 const BLOCK_MASK = (1 << BLOCK_BITS) - 1;
@@ -110,6 +111,7 @@ export class BandPages {
   touchedToBytes = 0;
   /** Whether what is written over a page is noted even where no page of the block was ever used. */
   isWatched = false;
+  tap: ModelTap | null = null; // who follows with bytes
   /** Sum over the live pages of a mix of (virtual, content as issued); pages of zeros add nothing. */
   readonly contents: LaneSum = new LaneSum();
   readonly #pages: (Int32Array | undefined)[] = [];
@@ -188,6 +190,7 @@ export class BandPages {
     const stamps = this.#stampsOf(id);
     const first = (id & BLOCK_MASK) * this.units;
     for (let unit = first; unit < first + this.units; unit++) stamps[unit] = 0;
+    this.tap?.renewed(this, id);
     this.#liveOfBlock[id >> BLOCK_BITS] = (this.#liveOfBlock[id >> BLOCK_BITS] ?? 0) + 1;
   }
 
@@ -195,6 +198,7 @@ export class BandPages {
   place(id: number, page: number): void {
     this.id(id)[offsetOf(id) + ID.place] = page;
     this.page(page)[offsetOf(page) + PAGE.holder] = id;
+    this.tap?.bound(this, id, page);
   }
 
   /** Ends a binding; what the page holds stays. */
@@ -206,6 +210,7 @@ export class BandPages {
     ids[i + ID.place] = 0;
     this.page(page)[offsetOf(page) + PAGE.holder] = 0;
     this.#liveOfBlock[id >> BLOCK_BITS]! -= 1;
+    this.tap?.unbound(this, id);
   }
 
   /**
@@ -235,6 +240,19 @@ export class BandPages {
   /** Lane a of an id's content after all issued writes. */
   issuedContent(id: number): number {
     return this.id(id)[offsetOf(id) + ID.sumA]!;
+  }
+
+  /** Lane b of the same. */
+  issuedContentB(id: number): number {
+    return this.id(id)[offsetOf(id) + ID.sumB]!;
+  }
+
+  /** Sets a bit for each unit that was written. @param mask - ceil(units / 32) words of zeros */
+  writeMask(id: number, mask: Uint32Array): void {
+    const stamps = this.#stampsOf(id);
+    const first = (id & BLOCK_MASK) * this.units;
+    for (let unit = 0; unit < this.units; unit++)
+      if (stamps[first + unit] !== 0) mask[unit >> 5]! |= 1 << (unit & 31);
   }
 
   /** Gives a bound page to an unbound id: where it lies, what it holds and which binding it is stay. */
@@ -279,6 +297,7 @@ export class BandPages {
     const i = offsetOf(id);
     this.#changeSums(id, (content.a - ids[i + ID.sumA]!) | 0, (content.b - ids[i + ID.sumB]!) | 0);
     this.#stampsOf(id).set(content.stamps, (id & BLOCK_MASK) * this.units);
+    this.tap?.changed(this, id);
   }
 
   /** Gives `to` the logical content of `from`. */

@@ -41,6 +41,7 @@ export function reveal(run: ModelRun, band: BandPages, slot: number, page: numbe
   if (ids[at + ID.sumA] === 0) ids[at + ID.expected] = block[p + PAGE.content]!; // never written
   band.touch(page);
   band.place(slot, page);
+  band.tap?.revealed(band, slot, page);
   block[p + PAGE.content] = ids[at + ID.expected]!; // inside the block, as below
   block[p + PAGE.reader] = Math.max(block[p + PAGE.reader]!, unplaced.writer);
   block[p + PAGE.writer] = Math.max(block[p + PAGE.writer]!, unplaced.writer);

@@ -24,7 +24,7 @@ export function restore(
   run.rows.clearMark(row);
   const load = takeKept(run, copy, kept, ok.pages);
   row.resize(run.rows.pagesOf(kept.allocated));
-  for (const [at, position] of kept.positions.entries()) row.virtual[position] = load.pages[at]!.id; // as many
+  for (const [at, position] of kept.positions.entries()) row.put(position, load.pages[at]!.id); // as many
   enterRow(load, row, kept.positions);
   row.allocated = kept.allocated;
   for (const [index, cursor] of kept.retired.entries()) row.retired[index] = cursor ?? 0;

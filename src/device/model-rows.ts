@@ -4,6 +4,7 @@ import { hashName } from "../base/digest.js";
 import type { StatePurpose } from "../base/operations.js";
 import { fail } from "./model-fault.js";
 import type { BandPages } from "./model-pages.js";
+import type { ModelTap } from "./model-tap.js";
 import type { ModelLock } from "./model-tree.js";
 
 /** Purposes in the order in which a finish frees them. */
@@ -23,8 +24,11 @@ export class ModelRow {
   trackCursor = 0; // index of the ring's current slot
   readonly tracked = new Map<number, number>(); // tokens of the state in a tracking slot
   readonly retired: number[] = []; // by band index: row pages below are behind the window's cursor
+  changedFrom: number = Infinity; // first cell that changed since it was told
+  readonly #tap: ModelTap | null;
 
-  constructor(req: string, row: number) {
+  constructor(req: string, row: number, tap: ModelTap | null) {
+    this.#tap = tap;
     this.req = req;
     this.hash = hashName(req);
     this.row = row;
@@ -32,7 +36,15 @@ export class ModelRow {
 
   push(virtual: number): void {
     if (this.pageCount === this.virtual.length) this.#widen(this.pageCount * 2);
-    this.virtual[this.pageCount++] = virtual;
+    this.put(this.pageCount++, virtual);
+  }
+
+  /** Writes one cell. */
+  put(index: number, virtual: number): void {
+    this.virtual[index] = virtual;
+    if (this.#tap === null) return;
+    this.changedFrom = Math.min(this.changedFrom, index);
+    this.#tap.rowChanged(this);
   }
 
   /** Makes an empty row as long as `pages` pages, none of them there yet. */
@@ -108,8 +120,10 @@ export class ModelRows {
   readonly open: Map<string, ModelRow> = new Map();
   readonly #taken = new Set<number>();
   readonly #unreset = new Set<number>();
+  readonly #tap: ModelTap | null;
 
-  constructor(size: number, pageSize: number) {
+  constructor(size: number, pageSize: number, tap: ModelTap | null = null) {
+    this.#tap = tap;
     this.size = size;
     this.pageSize = pageSize;
   }
@@ -124,7 +138,7 @@ export class ModelRows {
       fail("bad_effect", `row ${row} of ${req} is not in 1 to ${this.size}`);
     if (this.#taken.has(row))
       fail("bad_effect", `row ${row} is handed to ${req} while it is taken`);
-    this.open.set(req, new ModelRow(req, row));
+    this.open.set(req, new ModelRow(req, row, this.#tap));
     this.#taken.add(row);
     this.#unreset.add(row);
   }

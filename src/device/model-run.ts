@@ -13,6 +13,7 @@ import { ModelRows } from "./model-rows.js";
 import { Tokens } from "./model-tokens.js";
 import { ModelTransfers } from "./model-transfers.js";
 import { type ModelLock, type ModelNode, ModelTree } from "./model-tree.js";
+import type { ModelTap } from "./model-tap.js";
 import type { UnplacedSlots } from "./model-unplaced.js";
 
 /** Frees of an open group: still bound and live until `group.end` lists them. @internal */
@@ -36,6 +37,7 @@ export interface OpenBackup {
 /** Everything the simulated device knows of a run. @internal */
 export class ModelRun {
   readonly config: DirectConfig;
+  readonly tap: ModelTap | null;
   readonly rows: ModelRows;
   arena: ModelArena;
   forwards: ForwardStream;
@@ -53,9 +55,11 @@ export class ModelRun {
   group: OpenGroup | null = null;
   staged = false; // pipeline stages are installed: forwards are recorded without overlap too
 
-  constructor(config: DirectConfig, boot: BootOk) {
+  /** @param tap - told of everything that is issued */
+  constructor(config: DirectConfig, boot: BootOk, tap: ModelTap | null = null) {
     this.config = config;
-    this.rows = new ModelRows(config.rows, config.page_size);
+    this.tap = tap;
+    this.rows = new ModelRows(config.rows, config.page_size, tap);
     this.arena = this.#makeArena(boot);
     this.forwards = this.#makeForwards();
     this.tree = this.#makeTree();
@@ -117,13 +121,14 @@ export class ModelRun {
     return new ModelTree(this.config.page_size, new Tokens([]));
   }
   #makeArena(boot: BootOk): ModelArena {
-    return new ModelArena(this.config, boot, this.transfers.strays, {
-      holder: (band, id) =>
+    const names = {
+      holder: (band: BandPages, id: number) =>
         this.rows.nameHolder(band, id) ||
         this.#nameCached(band, id) ||
         this.loads.nameHolder(band, id),
-      forward: (serial) => this.forwards.nameOf(serial),
-    });
+      forward: (serial: number) => this.forwards.nameOf(serial),
+    };
+    return new ModelArena(this.config, boot, this.transfers.strays, names, this.tap);
   }
   /** `the tree, tokens 8 to 11`, or nothing. */
   #nameCached(band: BandPages, id: number): string {

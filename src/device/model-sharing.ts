@@ -122,7 +122,7 @@ function insertRow(
       const own = ids[page]!; // one id a page
       if (own === cached) return;
       duplicates += 1;
-      row.virtual[page] = cached;
+      row.put(page, cached);
       for (const band of windows) {
         // One that waits for a group's end or a transfer still lies there.
         if (band.placeOf(cached) !== 0 || !isKept(band, page)) continue;

@@ -155,7 +155,21 @@ export class ModelTransfers {
     }
     transfer.items = items;
     transfer.use = use;
+    this.#tell(transfer);
     this.#arena.uses.open(use);
+  }
+
+  #tell(transfer: ModelTransfer): void {
+    const { name, direction, row, items } = transfer;
+    const writer = writerOf(row.hash, hashName(name));
+    this.#arena.tap?.transfer(
+      name,
+      direction,
+      items.map(({ band, place, id, expected }) => ({
+        ...{ band, place, id, expected, writer },
+        ...unitsOf(transfer, band, id),
+      })),
+    );
   }
 
   /** The host waits a transfer, which ends thereby. */
@@ -208,6 +222,7 @@ export class ModelTransfers {
     this.#close(transfer);
     if (use === null) return;
     this.#arena.uses.close(use);
+    this.#arena.tap?.transferOver(transfer.name);
     const isProven = outcome === "ok" || outcome === "waited";
     for (const item of items) {
       if (direction === "receive") this.#write(transfer, item);
@@ -243,6 +258,7 @@ export class ModelTransfers {
     const writer = writerOf(transfer.row.hash, hashName(transfer.name));
     const units = unitsOf(transfer, band, id);
     const grown = band.issue(owner, units.from, units.to, units.firstToken, writer);
+    band.tap?.changed(band, owner);
     const ids = band.id(owner);
     const i = offsetOf(owner);
     const isWhole = units.to - units.from === band.units;

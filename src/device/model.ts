@@ -10,6 +10,7 @@ import { DeviceFault, fail } from "./model-fault.js";
 import { after, before } from "./model-operations.js";
 import { ModelRun } from "./model-run.js";
 import type { Limitation } from "./model-strays.js";
+import type { ModelTap } from "./model-tap.js";
 
 const VERIFY_EVERY = 64; // operations
 
@@ -20,18 +21,20 @@ const VERIFY_EVERY = 64; // operations
 export class ModelDevice implements Device {
   readonly kind = "model";
   readonly #verify: VerifyPolicy;
+  readonly #tap: ModelTap | null;
   #run: ModelRun | null = null;
   #violation: DeviceViolation | null = null;
 
-  /** @param options - `verify`: which live pages are verified after each operation */
-  constructor(options: { readonly verify: VerifyPolicy }) {
+  /** @param options - `verify`: which live pages are verified after each operation; `tap`: told of all that is issued */
+  constructor(options: { readonly verify: VerifyPolicy; readonly tap?: ModelTap }) {
     this.#verify = options.verify;
+    this.#tap = options.tap ?? null;
   }
 
   /** Starts a run. Throws `InputError` for a configuration that cannot be simulated. */
   open(config: DirectConfig, boot: BootOk): void {
     this.#violation = null;
-    this.#run = new ModelRun(config, boot);
+    this.#run = new ModelRun(config, boot, this.#tap);
   }
 
   /** Carries out the next operation; the first one after `boot` has number 1. `boot` itself is ignored. */
@@ -75,6 +78,11 @@ export class ModelDevice implements Device {
 
   close(): void {
     this.#run = null;
+  }
+
+  /** The open run, for who follows it with bytes. @internal */
+  get run(): ModelRun {
+    return this.#opened();
   }
 
   #opened(): ModelRun {

@@ -2,7 +2,7 @@
 // its reason, never a throw.
 import { existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** What a loaded addon must offer; the rest is for its devices. @internal */
@@ -22,6 +22,11 @@ export interface NativeReport {
 /** The package's folder: two floors up from `src/device` and from `dist/device` alike. */
 const PACKAGE_ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ADDON = "unified_trace.node";
+const CUDA_LIBRARIES = [
+  "libunified_trace_cuda.so",
+  "libunified_trace_cuda.dylib",
+  "unified_trace_cuda.dll",
+] as const;
 
 /**
  * Looks for the addon in `build/native*` below `root`, the plain build first, then by name, and loads the first that
@@ -56,6 +61,12 @@ export function loadNative(root: string = PACKAGE_ROOT): {
   // The first candidate is the one a plain build makes, so its reason is the one to show.
   const reason = `the native addon does not load: ${reasons[0] ?? "unknown"}`;
   return { report: { available: false, reason, path: paths[0] ?? null }, addon: null };
+}
+
+/** The CUDA backend that was built beside an addon, null where there is none. @internal */
+export function cudaLibrary(addonPath: string): string | null {
+  const folder = dirname(addonPath);
+  return CUDA_LIBRARIES.map((name) => join(folder, name)).find(existsSync) ?? null;
 }
 
 function candidates(root: string): string[] {

@@ -1,12 +1,15 @@
 // Chooses a device by its name on the command line.
-import { EnvironmentError } from "../base/errors.js";
+import { ByteDevice } from "./byte-device.js";
+import type { ByteBackend } from "./bytes.js";
+import { nativeBackend } from "./bytes-native.js";
+import { simulatedBackend } from "./bytes-simulated.js";
 import type { Device, VerifyPolicy } from "./device.js";
 import type { DeviceKind } from "./device-kinds.js";
 import { ModelDevice } from "./model.js";
 
 /**
- * Makes a device, not yet opened; null for `none`. Throws `EnvironmentError` (`device_unavailable`) where this machine
- * or build lacks it. @public
+ * Makes a device, not yet opened; null for `none`. Throws `EnvironmentError` (`addon_missing`, `device_unavailable`)
+ * where this machine or build lacks it. @public
  */
 export function openDevice(
   kind: Exclude<DeviceKind, "none">,
@@ -27,9 +30,14 @@ export function openDevice(
       return null;
     case "host":
     case "cuda":
-      throw new EnvironmentError(
-        "device_unavailable",
-        `device ${kind}: this version carries effects out on the model device only; use self:model or self:none`,
-      );
+      return new ByteDevice({ kind, backend: nativeBackend(kind), verify: options.verify });
   }
+}
+
+/**
+ * What carries the bytes of a device; the simulated one's is plain JavaScript. Throws `EnvironmentError`
+ * (`addon_missing`, `device_unavailable`) where this machine or build lacks it. @public
+ */
+export function openBackend(kind: Exclude<DeviceKind, "none">): ByteBackend {
+  return kind === "model" ? simulatedBackend : nativeBackend(kind);
 }

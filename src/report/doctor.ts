@@ -1,5 +1,6 @@
 // What `doctor` found, as text and JSON.
 import type { Palette } from "./palette.js";
+import type { SelfTestResult } from "../device/self-test/self-test.js";
 import { counted } from "./words.js";
 
 /** One thing that a machine has or lacks. @public */
@@ -33,4 +34,24 @@ export function doctorText(findings: readonly Finding[], palette: Palette): stri
 export function doctorJson(findings: readonly Finding[]): unknown {
   const isWrong = findings.some(({ state }) => state === "wrong");
   return { command: "doctor", verdict: isWrong ? "wrong" : "ready", findings };
+}
+
+/** @public */
+export function selfTestText(result: SelfTestResult, palette: Palette): string {
+  const paint = { passed: palette.good, failed: palette.bad, skipped: palette.warn };
+  const lines = result.checks.map(({ name, verdict, message }) => {
+    const why = message === null ? "" : `: ${message}`;
+    return `${paint[verdict](verdict.padEnd(8))} ${name}${why}`;
+  });
+  const count = (verdict: string): number =>
+    result.checks.filter((check) => check.verdict === verdict).length;
+  const skipped = count("skipped") === 0 ? "" : `, ${count("skipped")} skipped`;
+  const counts = `${count("passed")} passed, ${count("failed")} failed${skipped}`;
+  const verdict = result.verdict === "passed" ? palette.good("passed") : palette.bad("failed");
+  return [...lines, `${verdict}: device ${result.device}: ${counts}`].join("\n");
+}
+
+/** @public */
+export function selfTestJson(result: SelfTestResult): unknown {
+  return { command: "doctor", verdict: result.verdict, findings: [], self_test: result };
 }

@@ -145,7 +145,7 @@ export const SHOW_REPORT: AnySpec = openObject(
 export const DOCTOR_REPORT: AnySpec = openObject(
   {
     command: word("doctor"),
-    verdict: word("ready", "wrong"),
+    verdict: word("ready", "wrong", "passed", "failed"), // the latter two with `--self-test`
     findings: list(
       openObject(
         {
@@ -153,6 +153,26 @@ export const DOCTOR_REPORT: AnySpec = openObject(
           state: word("there", "missing", "wrong"),
           text: text(),
           advice: nullable(text()),
+        },
+        ANYTHING,
+      ),
+    ),
+    // With `--self-test`.
+    self_test: optional(
+      openObject(
+        {
+          device: text(),
+          verdict: word("passed", "failed"),
+          checks: list(
+            openObject(
+              {
+                name: text(),
+                verdict: word("passed", "failed", "skipped"),
+                message: nullable(text()),
+              },
+              ANYTHING,
+            ),
+          ),
         },
         ANYTHING,
       ),

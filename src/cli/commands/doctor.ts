@@ -4,11 +4,15 @@ import process from "node:process";
 import zlib from "node:zlib";
 import type { Command } from "commander";
 import { EXIT } from "../../base/exit-codes.js";
+import { UnifiedTraceError } from "../../base/errors.js";
 import { nativeReport } from "../../device/native-loader.js";
-import { doctorJson, doctorText } from "../../report/doctor.js";
+import { openBackend } from "../../device/open-device.js";
+import { selfTest } from "../../device/self-test/self-test.js";
+import { doctorJson, doctorText, selfTestJson, selfTestText } from "../../report/doctor.js";
 import type { Finding } from "../../report/doctor.js";
 import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
+import { oneOf } from "../flags.js";
 import { packageVersion } from "../place.js";
 import { readRevision } from "../revision.js";
 import type { Session } from "../session.js";
@@ -20,19 +24,31 @@ const HELP = `
 Nothing here is needed to record, replay and compare on the simulated device; what is optional
 says so. The command fails (exit 4) only when Node itself is too old.
 
+--self-test runs the contract suite of a device: zeros, moves, stamps and hashes, host copies, what
+waits for what, translation, refusals, memory, and scripts drawn at random. It needs no development
+packages. Exit 0: all passed; 1: a promise is broken; 4: the device is not there.
+
 Examples:
   unified-trace doctor
-  unified-trace doctor --json`;
+  unified-trace doctor --json
+  unified-trace doctor --self-test host
+  unified-trace doctor --self-test cuda`;
 
 /** @internal */
 export function addDoctor(command: Command, session: Session, outcome: CommandOutcome): void {
   command
     .description("Say what this machine has and lacks: Node, native addon, CUDA, compression.")
+    .option(
+      "--self-test <device>",
+      "run the contract suite of a device: model, host or cuda",
+      oneOf("--self-test", ["model", "host", "cuda"]),
+    )
     .option("--json", "print one JSON document");
   addSharedFlags(command)
     .addHelpText("after", afterHelp(HELP))
     .action(
-      settle(outcome, async () => {
+      settle(outcome, async (flags: { readonly selfTest?: "model" | "host" | "cuda" }) => {
+        if (flags.selfTest !== undefined) return runSelfTest(flags.selfTest, session);
         const findings = await examine();
         if (session.isJson) session.printJson(doctorJson(findings));
         else session.print(doctorText(findings, session.palette));
@@ -41,11 +57,22 @@ export function addDoctor(command: Command, session: Session, outcome: CommandOu
     );
 }
 
+function runSelfTest(device: "model" | "host" | "cuda", session: Session): number {
+  const result = selfTest(openBackend(device), ({ name }) => {
+    session.progress.show(name);
+  });
+  session.progress.clear();
+  if (session.isJson) session.printJson(selfTestJson(result));
+  else session.print(selfTestText(result, session.palette));
+  return result.verdict === "passed" ? EXIT.ok : EXIT.finding;
+}
+
 async function examine(): Promise<Finding[]> {
   return [
     await packageFinding(),
     nodeFinding(),
     addonFinding(),
+    ...deviceFindings(),
     ...cudaFindings(),
     zstdFinding(),
     ...buildFindings(),
@@ -76,6 +103,22 @@ function addonFinding(): Finding {
   const text = reason ?? "not available";
   const advice = "optional: npm run build:native (needs CMake and a C++20 compiler)";
   return { what: "native addon", state: "missing", text, advice };
+}
+
+/** What the devices with bytes say of themselves. */
+function deviceFindings(): Finding[] {
+  return (["host", "cuda"] as const).map((kind): Finding => {
+    const what = `device ${kind}`;
+    try {
+      const { name, memoryFreeBytes } = openBackend(kind).capabilities(0);
+      const free = `${(memoryFreeBytes / 2 ** 30).toFixed(1)} GiB free`;
+      return { what, state: "there", text: `${name}, ${free}`, advice: null };
+    } catch (error) {
+      if (!(error instanceof UnifiedTraceError)) throw error;
+      const advice = "optional: the simulated device is used instead";
+      return { what, state: "missing", text: error.message, advice };
+    }
+  });
 }
 
 function cudaFindings(): Finding[] {
