@@ -54,7 +54,7 @@ class Checker {
     switch (verb) {
       case VERB.zero: {
         const band = this.#band();
-        this.#distinctPages(band, this.#count(1));
+        for (let n = this.#count(1); n > 0; n--) this.#page(band);
         return;
       }
       case VERB.move:
@@ -192,7 +192,7 @@ class Checker {
   // [from, to, position, writer]
   #units(band: ByteBand): void {
     const [from, to] = [this.#next(), this.#next()];
-    if (from < 0 || from >= to || to > band.units) this.#fail(`units ${from} to ${to} of a page`);
+    if (from < 0 || from > to || to > band.units) this.#fail(`units ${from} to ${to} of a page`);
     this.#at += 2;
   }
 

@@ -133,7 +133,10 @@ enum ut_verb {
   /* A stream does nothing for a while. [stream, delay_us], stream a ut_stream; 0 to 10,000,000 us */
   UT_DELAY = 18,
   /* The host waits for everything. [] */
-  UT_SYNCHRONIZE = 19
+  UT_SYNCHRONIZE = 19,
+  /* IN, behind everything SCHEDULE and FORWARD were given before. [handle, delay_us, n, (band, page, from, to, position, writer) * n]
+   * writes units, as a host copy would of pages that no earlier copy brought to the host. */
+  UT_FILL = 20
 };
 
 enum ut_stream { UT_STREAM_SCHEDULE = 0, UT_STREAM_FORWARD = 1, UT_STREAM_OUT = 2, UT_STREAM_IN = 3 };

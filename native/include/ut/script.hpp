@@ -54,7 +54,8 @@ private:
     case UT_BARRIER: return named("BARRIER") && check_barrier(v, size);
     case UT_HOSTCOPY: return named("HOSTCOPY") && check_host_copy(v, size);
     case UT_SEND: return named("SEND") && check_send(v, size);
-    case UT_RECEIVE: return named("RECEIVE") && check_receive(v, size);
+    case UT_RECEIVE: return named("RECEIVE") && check_writes(v, size, HandleKind::transfer);
+    case UT_FILL: return named("FILL") && check_writes(v, size, HandleKind::host_copy);
     case UT_HOSTWAIT: return named("HOSTWAIT") && has_length(v, size, 3) && is_known(v + 2);
     case UT_HOSTREAD: return named("HOSTREAD") && has_length(v, size, 2);
     case UT_FORGET: return named("FORGET") && check_forget(v, size);
@@ -200,12 +201,13 @@ private:
     return use_handle(v[2], HandleKind::transfer);
   }
 
-  bool check_receive(const int32_t *v, uint32_t size) {
+  // RECEIVE and FILL: units of pages.
+  bool check_writes(const int32_t *v, uint32_t size, HandleKind kind) {
     if (!has_entries(v, size, 5, 4, receive_words) || !is_fresh(v + 2) || !is_delay(v + 3)) return false;
     for (const int32_t *w = v + 5; w < v + size; w += receive_words) {
       if (!is_band(w) || !is_page(band_at(w), w + 1) || !are_units(band_at(w), w + 2)) return false;
     }
-    return use_handle(v[2], HandleKind::transfer);
+    return use_handle(v[2], kind);
   }
 
   bool check_forget(const int32_t *v, uint32_t size) {

@@ -67,6 +67,10 @@ struct ReceiveVerb {
   uint32_t handle, delay_us, count;
   const int32_t *entries; // (band, page, from, to, position, writer)
 };
+struct FillVerb {
+  uint32_t handle, delay_us, count;
+  const int32_t *entries; // as of a receive
+};
 struct HostWaitVerb {
   uint32_t handle;
 };
@@ -107,6 +111,7 @@ template <class Visitor> void visit_verb(const int32_t *v, Visitor &visitor) {
   case UT_HOSTCOPY: visitor(HostCopyVerb{word(2), word(3) != 0, word(4), word(5), v + 6}); break;
   case UT_SEND: visitor(SendVerb{word(2), word(3), word(4), word(5), v + 6}); break;
   case UT_RECEIVE: visitor(ReceiveVerb{word(2), word(3), word(4), v + 5}); break;
+  case UT_FILL: visitor(FillVerb{word(2), word(3), word(4), v + 5}); break;
   case UT_HOSTWAIT: visitor(HostWaitVerb{word(2)}); break;
   case UT_HOSTREAD: visitor(HostReadVerb{}); break;
   case UT_FORGET: visitor(ForgetVerb{word(2)}); break;

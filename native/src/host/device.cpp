@@ -103,6 +103,9 @@ public:
     const ut_stream on = verb.is_load ? UT_STREAM_IN : UT_STREAM_OUT;
     keep(verb.handle, on, push(on, behind(UT_STREAM_SCHEDULE), behind(UT_STREAM_FORWARD)));
   }
+  void operator()(const FillVerb &verb) {
+    keep(verb.handle, UT_STREAM_IN, push(UT_STREAM_IN, behind(UT_STREAM_SCHEDULE), behind(UT_STREAM_FORWARD)));
+  }
   void operator()(const SendVerb &verb) { transfer(verb.handle, verb.delay_us, {}); }
   void operator()(const ReceiveVerb &verb) { transfer(verb.handle, verb.delay_us, behind(UT_STREAM_SCHEDULE)); }
   void operator()(const HostWaitVerb &verb) {

@@ -184,6 +184,14 @@ void CopyWork::operator()(const HostCopyVerb &verb) {
   }
 }
 
+void CopyWork::operator()(const FillVerb &verb) {
+  sleep_us(verb.delay_us);
+  const std::int32_t *entry = verb.entries;
+  for (std::uint32_t i = 0; i < verb.count; i++, entry += receive_words) {
+    write_range(store_, store_.bands[word(entry[0])], word(entry[1]), entry + 2);
+  }
+}
+
 void TransferWork::operator()(const SendVerb &verb) {
   if (!store_.checks_reads) return;
   const std::int32_t *entry = verb.entries;

@@ -63,6 +63,7 @@ class CopyWork {
 public:
   explicit CopyWork(const Store &store) : store_(store) {}
   void operator()(const HostCopyVerb &verb);
+  void operator()(const FillVerb &verb);
   void operator()(const DelayVerb &verb) { sleep_us(verb.delay_us); }
   template <class Other> void operator()(const Other &) {}
 

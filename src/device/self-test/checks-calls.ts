@@ -19,7 +19,7 @@ import { randomScript } from "./random-script.js";
 const SEEDS = 20;
 const SCRIPTS = 12;
 /** More than any machine has. */
-const TOO_MUCH = 2 ** 47;
+const TOO_MUCH = 2 ** 40;
 
 /** @internal */
 export const CALL_CHECKS: readonly ContractCheck[] = [
@@ -70,7 +70,6 @@ export const CALL_CHECKS: readonly ContractCheck[] = [
           ["page 0", [VERB.zero, FULL, 1, 0]],
           ["a page beyond the band", [VERB.zero, FULL, 1, 256]],
           ["a band that is not there", [VERB.zero, 3, 1, 1]],
-          ["a page zeroed twice", [VERB.zero, FULL, 2, 4, 4]],
           ["a count beyond the verb", [VERB.zero, FULL, 2, 4]],
           ["a page that is source and destination", [VERB.move, FULL, 0, 2, 4, 5, 5, 6]],
           ["id 0", [VERB.bind, FULL, 0, 1, 0, 5]],
@@ -78,7 +77,7 @@ export const CALL_CHECKS: readonly ContractCheck[] = [
           ["an id bound twice", [VERB.bind, FULL, 0, 2, 5, 5, 5, 6]],
           ["row 0", [VERB.row, 0, 0, 1, 1]],
           ["a cell beyond the row", [VERB.row, 1, 15, 2, 1, 1]],
-          ["units that end before they begin", [VERB.receive, 1, 0, 1, FULL, 5, 2, 2, 0, 1]],
+          ["units that end before they begin", [VERB.receive, 1, 0, 1, FULL, 5, 3, 2, 0, 1]],
           ["a unit beyond the page", [VERB.stamp, FULL, 1, 5, 4, 1]],
           ["a host page beyond the pool", [VERB.hostCopy, 1, 0, 0, 1, FULL, 5, 8]],
           ["a handle that is not there", [VERB.wait, 9]],
