@@ -84,7 +84,8 @@ void Engine::run() {
       continue;
     }
     if (next->due > Clock::now()) {
-      has_work_.wait_until(lock, next->due);
+      const Clock::time_point due = next->due; // a copy: the list may move while this waits
+      has_work_.wait_until(lock, due);
       continue;
     }
     const Ticket ticket = next->ticket;
