@@ -18,6 +18,7 @@ const NAMING_COMMANDS: ReadonlySet<string> = new Set([
   "run",
   "shrink",
   "bisect",
+  "anonymize",
   "bundle",
   "metamorph",
   "serve",

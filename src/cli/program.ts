@@ -111,6 +111,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/import.js")).addImport,
   },
   {
+    name: "anonymize",
+    words: "<file>",
+    summary: "put other names into a trace, and prove that it replays the same",
+    load: async () => (await import("./commands/anonymize.js")).addAnonymize,
+  },
+  {
     name: "bundle",
     words: "",
     summary: "put a trace, a report and their origin into one file",

@@ -242,7 +242,8 @@ export class RunComparer {
   }
 
   #wasNeverOpened(req: string): boolean {
-    return this.#opened.size < OPENED_MAX && !this.#opened.has(req);
+    const isKnown = this.followsNames && this.#opened.size < OPENED_MAX;
+    return isKnown && !this.#opened.has(req);
   }
 
   #noteNames(line: AnsweredLine): void {

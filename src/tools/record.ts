@@ -126,9 +126,9 @@ class Recording {
         continue;
       }
       answer = await recording.apply(next.step.operation);
-      // Nothing can be asked of a run that broke or was refused at boot.
-      if (answer === null || recording.isRefused) return;
+      if (answer === null) return;
       if (this.#pulse.count(1)) await this.#pulse.breathe();
+      if (recording.isRefused) return; // at boot: nothing more can be asked
     }
   }
 }

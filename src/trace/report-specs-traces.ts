@@ -35,6 +35,25 @@ export const RECORD_REPORT: AnySpec = openObject(
   ANYTHING,
 );
 
+/** `anonymize --json`. @public */
+export const ANONYMIZE_REPORT: AnySpec = openObject(
+  {
+    command: word("anonymize"),
+    verdict: word("anonymized", "incomplete", "failed"),
+    out: nullable(text()), // null: nothing was written
+    runs: COUNT,
+    operations: COUNT,
+    hashes: COUNT, // different ones in keys
+    proved: COUNT, // runs that an implementation replayed under both sets of names
+    differing: COUNT, // operations that it answers otherwise than recorded
+    undigested: COUNT, // runs that lost their digests
+    lost_states: COUNT,
+    partial: BOOLEAN, // part of the trace was not read
+    broken: nullable(openObject({ run: text(), n: COUNT, op: text() }, ANYTHING)), // its answer depends on a name
+  },
+  ANYTHING,
+);
+
 /** `bundle --json`. @public */
 export const BUNDLE_REPORT: AnySpec = openObject(
   {

@@ -31,6 +31,7 @@ import {
 } from "./report-specs-tools.js";
 import {
   AUDIT_REPORT,
+  ANONYMIZE_REPORT,
   BUNDLE_REPORT,
   RECORD_REPORT,
   REPLAY_REPORT,
@@ -193,6 +194,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   show: SHOW_REPORT,
   doctor: DOCTOR_REPORT,
   import: IMPORT_REPORT,
+  anonymize: ANONYMIZE_REPORT,
   bundle: BUNDLE_REPORT,
   conformance: CONFORMANCE_REPORT,
 };

@@ -133,6 +133,13 @@ describe.concurrent("documents", () => {
     expect(aligned).toMatchObject({ verdict: "equal", runs: [{ alignment: null }] });
   });
 
+  test("anonymize: whole, and what a cut trace holds", async () => {
+    const whole = await documentOf(["anonymize", TRACE, "--out", "anonymous.jsonl"], 0);
+    expect(whole).toMatchObject({ verdict: "anonymized", operations: 60, proved: 1, broken: null });
+    const words = ["anonymize", CUT, "--accept-truncated", "--out", "cut-anonymous.jsonl"];
+    expect(await documentOf(words, 6)).toMatchObject({ verdict: "incomplete", partial: true });
+  });
+
   test("compare: two logs, aligned past their difference", async () => {
     const log = join(root, "test", "fixtures", "logs", "events.replay");
     const lines = readFileSync(log, "utf8").split("\n");

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { InProcessAdapter } from "../../src/adapter/in-process.js";
-import type { Answer } from "../../src/base/operations.js";
+import type { Answer, Operation } from "../../src/base/operations.js";
 import { PLAIN } from "../../src/report/palette.js";
 import { recordText } from "../../src/report/record-text.js";
 import { record } from "../../src/tools/record.js";
@@ -53,6 +53,21 @@ test("a recording is valid and counts what it holds", async () => {
   expect(lines.filter(({ kind }) => kind === "state").every(({ n }) => (n + 1) % 50 === 0)).toBe(
     true,
   );
+});
+
+test("a run that is refused at boot is recorded, and its one operation counts", async () => {
+  const [inner] = seeds(0, 1);
+  const steps = [{ operation: { op: "boot", args: {} } as Operation }];
+  const { run, config, source } = inner!; // one seed, one workload
+  const workload: Workload = { run, config, source, next: () => steps.shift() ?? null };
+  const path = freshPath();
+  const writer = createTraceWriter(path);
+  const refused = { err: { code: "refused_plan", rule: "no_full_owner" } } as Answer;
+  const start = async (): Promise<FaultyAdapter> => new FaultyAdapter(at(0, () => refused));
+  const result = await recordWith({ writer, workloads: [workload], start });
+  writer.commit();
+  expect(result).toMatchObject({ runs: 1, operations: 1, refusals: 1 });
+  expect(await validateTrace(path)).toMatchObject({ runs: 1, operations: 1 });
 });
 
 test("marks stand where the workload put them, and count as no operation", async () => {

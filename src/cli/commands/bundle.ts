@@ -1,5 +1,4 @@
 // `bundle`: what somebody else needs to look at a divergence, in one file.
-import { statSync } from "node:fs";
 import process from "node:process";
 import type { Command } from "commander";
 import { InputError, UsageError } from "../../base/errors.js";
@@ -16,6 +15,7 @@ import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { packageVersion } from "../place.js";
 import { readRevision } from "../revision.js";
+import { isSameFile } from "../same-file.js";
 import type { Session } from "../session.js";
 import { traceHash } from "../trace-hash.js";
 
@@ -90,11 +90,6 @@ async function bundle(flags: BundleFlags, session: Session): Promise<number> {
   if (session.isJson) session.printJson(bundleJson(result, out));
   else session.print(bundleText(result, out));
   return EXIT.ok;
-}
-
-function isSameFile(left: string, right: string): boolean {
-  const [one, other] = [left, right].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
 async function readSaved(
