@@ -1,5 +1,5 @@
 // Builds the C++ core without Node, twice: under the address and undefined-behaviour sanitizers and under the thread
-// sanitizer. Runs every test of both; the last line is `N passed, N failed`.
+// sanitizer. Runs every test of both; the last line is `N passed, N failed`. Builds the fake backends of `test/native` too.
 // Exit: 0 when nothing failed and at least one test ran, 1 otherwise, 4 where there is no CMake or no compiler.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -7,22 +7,24 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findCompiler, isFound, root } from "./steps.mjs";
 
+const debug = "-DCMAKE_BUILD_TYPE=Debug";
+const tests = (sanitize) => ["-DUT_TESTS=ON", `-DUT_SANITIZE=${sanitize}`, debug];
 const builds = [
-  { name: "address, undefined", folder: "build/ctest", sanitize: "ON" },
-  { name: "thread", folder: "build/ctest-thread", sanitize: "thread" },
+  { name: "address, undefined", folder: "build/ctest", options: tests("ON") },
+  { name: "thread", folder: "build/ctest-thread", options: tests("thread") },
 ];
+const fakes = { folder: "build/fakes", options: ["-DUT_FAKES=ON", debug] };
 
 function run(programme, args, stdio = "inherit") {
   process.stdout.write(`$ ${programme} ${args.join(" ")}\n`);
   return spawnSync(programme, args, { cwd: root, stdio, encoding: "utf8" });
 }
 
-function build({ folder, sanitize }) {
+function build({ folder, options }) {
   const generator = isFound("ninja") ? ["-G", "Ninja"] : [];
-  const options = ["-DUT_NODE=OFF", "-DUT_CUDA=OFF", "-DUT_TESTS=ON", `-DUT_SANITIZE=${sanitize}`];
-  const configure = ["-S", "native", "-B", folder, ...generator, ...options];
+  const configure = ["-S", "native", "-B", folder, ...generator, "-DUT_NODE=OFF", "-DUT_CUDA=OFF"];
   return (
-    run("cmake", [...configure, "-DCMAKE_BUILD_TYPE=Debug"]).status === 0 &&
+    run("cmake", [...configure, ...options]).status === 0 &&
     run("cmake", ["--build", folder, "--parallel", "2"]).status === 0
   );
 }
@@ -44,6 +46,7 @@ function runTests(path) {
 export function nativeTests() {
   let passed = 0;
   const failures = [];
+  if (!build(fakes)) failures.push("the fake backends do not build (see above)");
   for (const one of builds) {
     if (!build(one)) {
       failures.push(`native tests under ${one.name}: the build failed (see above)`);

@@ -84,13 +84,13 @@ void without_checks_nothing_is_read() {
 void faults_are_bounded_and_all_counted() {
   Machine machine;
   Words words;
-  for (std::int32_t i = 0; i < 5000; i++) {
+  for (std::int32_t i = 0; i < 4200; i++) {
     const Words one = script({verb(UT_SEND, {1 + i, 0, 1, 1, 0, 8, 7, 15})});
     words.insert(words.end(), one.begin(), one.end());
   }
   machine.run({words});
   const std::vector<ut_fault> faults = machine.faults(3);
-  CHECK(machine.fault_count == 5000);
+  CHECK(machine.fault_count == 4200);
   CHECK(faults.size() == 3 && faults[0].handle == 1 && faults[1].handle == 2 && faults[2].handle == 3); // the oldest
   CHECK(machine.faults().empty() && machine.fault_count == 0);
   std::uint32_t count = 9;
@@ -173,7 +173,7 @@ void streams_meet_in_the_same_bytes() {
   Machine machine;
   Words words = script({verb(UT_BIND, {0, 1, 1, 4, 8}), verb(UT_ROW, {1, 0, 1, 4})});
   const auto add = [&words](const Words &one) { words.insert(words.end(), one.begin(), one.end()); };
-  for (std::int32_t i = 1; i <= 400; i += 4) {
+  for (std::int32_t i = 1; i <= 240; i += 4) {
     add(verb(UT_FORWARD, {i, 0, 1, 0, 1, 1, 1, 0, 4, 0, 4, i, 7}));
     add(verb(UT_RECEIVE, {i + 1, 0, 1, 0, 8, 0, 4, i, 8}));
     add(verb(UT_MOVE, {0, 1, 2, 8, 9, 9, 8}));
@@ -186,7 +186,7 @@ void streams_meet_in_the_same_bytes() {
   }
   machine.run({words});
   machine.faults();
-  CHECK(machine.table(2, 0, 2)[1] == 100);
+  CHECK(machine.table(2, 0, 2)[1] == 60);
 }
 
 } // namespace

@@ -1,101 +1,68 @@
 // The built addon: its levels agree, its core computes, a missing backend is an answer and not a crash.
 // Needs `npm run build:native` or `npm run build:native:cpu`; skips aloud otherwise.
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { describeUnless } from "../skip-aloud.js";
+import { at, built, load, missingAddon, readJson } from "./built.js";
 
-interface Probe {
-  readonly available: boolean;
-  readonly name?: string;
-  readonly devices?: number;
-  readonly reason?: string;
-}
-
-interface Addon {
-  readonly version: string;
-  readonly napiVersion: number;
-  readonly backendAbi: number;
-  alignUp(bytes: bigint, pageBytes: bigint): bigint;
-  probeBackend(libraryPath?: string): Probe;
-}
-
-const root = new URL("../../", import.meta.url);
-const at = (path: string): string => fileURLToPath(new URL(path, root));
-const readJson = (path: string) => JSON.parse(readFileSync(at(path), "utf8"));
-
-const built = ["build/native-cpu", "build/native", "build/native-debug"]
-  .flatMap((folder) => [`${folder}/Release`, `${folder}/Debug`])
-  .find((folder) => existsSync(at(`${folder}/unified_trace.node`)));
 const cudaLibrary = ["build/native/Release/libunified_trace_cuda.so"].find((path) =>
   existsSync(at(path)),
 );
 
-const load = (): Addon => createRequire(import.meta.url)(at(`${built}/unified_trace.node`));
+describeUnless(missingAddon, "addon", () => {
+  it("is built for the Node-API level that native/package.json names and this Node offers", () => {
+    const { binary } = readJson("native/package.json");
+    expect(binary.napi_versions).toEqual([load().napiVersion]);
+    expect(Number(process.versions["napi"])).toBeGreaterThanOrEqual(load().napiVersion);
+  });
 
-describeUnless(
-  built === undefined ? "the addon is not built (npm run build:native:cpu)" : undefined,
-  "addon",
-  () => {
-    it("is built for the Node-API level that native/package.json names and this Node offers", () => {
-      const { binary } = readJson("native/package.json");
-      expect(binary.napi_versions).toEqual([load().napiVersion]);
-      expect(Number(process.versions["napi"])).toBeGreaterThanOrEqual(load().napiVersion);
-    });
+  it("carries the version of the package", () => {
+    expect(load().version).toBe(readJson("package.json").version);
+  });
 
-    it("carries the version of the package", () => {
-      expect(load().version).toBe(readJson("package.json").version);
-    });
+  it("speaks the ABI number of backend.h", () => {
+    const header = readFileSync(at("native/include/ut/backend.h"), "utf8");
+    expect(/#define UT_BACKEND_ABI (\d+)u/.exec(header)?.[1]).toBe(String(load().backendAbi));
+  });
 
-    it("speaks the ABI number of backend.h", () => {
-      const header = readFileSync(at("native/include/ut/backend.h"), "utf8");
-      expect(/#define UT_BACKEND_ABI (\d+)u/.exec(header)?.[1]).toBe(String(load().backendAbi));
-    });
+  it("aligns up, beyond 2^53 too, and refuses what has no answer", () => {
+    const { alignUp } = load();
+    expect(alignUp(1000n, 4096n)).toBe(4096n);
+    expect(alignUp(1000n, 3n)).toBe(1002n);
+    expect(alignUp(2n ** 60n + 1n, 4096n)).toBe(2n ** 60n + 4096n);
+    expect(() => alignUp(1n, 0n)).toThrow(RangeError);
+    expect(() => alignUp(2n ** 64n - 1n, 4096n)).toThrow(RangeError);
+    expect(() => alignUp(-1n, 4096n)).toThrow(RangeError);
+    expect(() => alignUp(1 as unknown as bigint, 4096n)).toThrow(TypeError);
+  });
 
-    it("aligns up, beyond 2^53 too, and refuses what has no answer", () => {
-      const { alignUp } = load();
-      expect(alignUp(1000n, 4096n)).toBe(4096n);
-      expect(alignUp(1000n, 3n)).toBe(1002n);
-      expect(alignUp(2n ** 60n + 1n, 4096n)).toBe(2n ** 60n + 4096n);
-      expect(() => alignUp(1n, 0n)).toThrow(RangeError);
-      expect(() => alignUp(2n ** 64n - 1n, 4096n)).toThrow(RangeError);
-      expect(() => alignUp(-1n, 4096n)).toThrow(RangeError);
-      expect(() => alignUp(1 as unknown as bigint, 4096n)).toThrow(TypeError);
-    });
+  it("has the host backend without any library", () => {
+    expect(load().probeBackend()).toEqual({ available: true, name: "host", devices: 1 });
+  });
 
-    it("has the host backend without any library", () => {
-      expect(load().probeBackend()).toEqual({ available: true, name: "host", devices: 1 });
-    });
+  it("answers with the loader's reason when a backend library is missing", () => {
+    const probe = load().probeBackend(at("build/no-such-library.so"));
+    expect(probe.available).toBe(false);
+    expect(probe.reason).toContain("no-such-library");
+  });
 
-    it("answers with the loader's reason when a backend library is missing", () => {
-      const probe = load().probeBackend(at("build/no-such-library.so"));
-      expect(probe.available).toBe(false);
-      expect(probe.reason).toContain("no-such-library");
-    });
-
-    it("refuses a library that is no backend", () => {
-      expect(() => load().probeBackend(at(`${built}/unified_trace.node`))).toThrow(/not a backend/);
-    });
-
-    it("loads in a worker thread beside the main thread", async () => {
-      load();
-      const source = `const { parentPort, workerData } = require("node:worker_threads");
+  it("loads in a worker thread beside the main thread", async () => {
+    load();
+    const source = `const { parentPort, workerData } = require("node:worker_threads");
         parentPort.postMessage(require(workerData).alignUp(5n, 4n));`;
-      const worker = new Worker(source, {
-        eval: true,
-        workerData: at(`${built}/unified_trace.node`),
-      });
-      const answer = await new Promise((resolve, reject) => {
-        worker.once("message", resolve);
-        worker.once("error", reject);
-      });
-      await worker.terminate();
-      expect(answer).toBe(8n);
+    const worker = new Worker(source, {
+      eval: true,
+      workerData: at(`${built}/unified_trace.node`),
     });
-  },
-);
+    const answer = await new Promise((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+    });
+    await worker.terminate();
+    expect(answer).toBe(8n);
+  });
+});
 
 describeUnless(
   built === undefined || cudaLibrary === undefined

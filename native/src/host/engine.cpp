@@ -1,6 +1,5 @@
 #include "engine.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace ut::host {
@@ -25,48 +24,47 @@ Ticket Engine::push(Work work, std::chrono::microseconds delay) {
   {
     const std::lock_guard lock(mutex_);
     ticket = ++last_;
-    transfers_.push_back({std::move(work), ticket, delay, false, {}});
+    pending_.insert(ticket);
+    const bool is_waiting = work.waits[0].stream != nullptr;
+    Transfer transfer{std::move(work), ticket, delay};
+    if (is_waiting) waiting_.push_back(std::move(transfer));
+    else due_.emplace(Clock::now() + delay, std::move(transfer));
   }
   has_work_.notify_one();
   return ticket;
 }
 
-bool Engine::is_pending(Ticket ticket) const {
-  return std::any_of(transfers_.begin(), transfers_.end(),
-                     [ticket](const Transfer &transfer) { return transfer.ticket == ticket; });
-}
-
 bool Engine::is_done(Ticket ticket) const {
   const std::lock_guard lock(mutex_);
-  return !is_pending(ticket);
+  return !pending_.contains(ticket);
 }
 
 void Engine::wait(Ticket ticket) const {
   std::unique_lock lock(mutex_);
-  has_progress_.wait(lock, [&] { return !is_pending(ticket); });
+  has_progress_.wait(lock, [&] { return !pending_.contains(ticket); });
 }
 
 void Engine::wait_for_all() const {
   std::unique_lock lock(mutex_);
-  has_progress_.wait(lock, [&] { return transfers_.empty(); });
+  has_progress_.wait(lock, [&] { return pending_.empty(); });
 }
 
 void Engine::poke() {
   {
     const std::lock_guard lock(mutex_);
-    if (transfers_.empty()) return;
+    if (waiting_.empty()) return;
   }
   has_work_.notify_one();
 }
 
-// The delay of a transfer counts from the moment its wait is over.
+// The rest of a transfer counts from the moment its wait is over.
 void Engine::begin_transfers() {
-  for (Transfer &transfer : transfers_) {
-    if (transfer.is_started) continue;
-    const Wait &wait = transfer.work.waits[0];
-    if (wait.stream != nullptr && !wait.stream->is_done(wait.ticket)) continue;
-    transfer.is_started = true;
-    transfer.due = Clock::now() + transfer.delay;
+  while (!waiting_.empty()) {
+    Transfer &first = waiting_.front();
+    const Wait &wait = first.work.waits[0];
+    if (!wait.stream->is_done(wait.ticket)) return;
+    due_.emplace(Clock::now() + first.delay, std::move(first));
+    waiting_.pop_front();
   }
 }
 
@@ -74,26 +72,23 @@ void Engine::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     begin_transfers();
-    auto next = transfers_.end();
-    for (auto it = transfers_.begin(); it != transfers_.end(); ++it) {
-      if (it->is_started && (next == transfers_.end() || it->due < next->due)) next = it;
-    }
-    if (next == transfers_.end()) {
-      if (is_ending_ && transfers_.empty()) return;
+    if (due_.empty()) {
+      if (is_ending_ && pending_.empty()) return;
       has_work_.wait(lock);
       continue;
     }
-    if (next->due > Clock::now()) {
-      const Clock::time_point due = next->due; // a copy: the list may move while this waits
+    const auto next = due_.begin();
+    const Clock::time_point due = next->first; // a copy: others may come first while this waits
+    if (due > Clock::now()) {
       has_work_.wait_until(lock, due);
       continue;
     }
-    const Ticket ticket = next->ticket;
-    const Work work = next->work; // the list may move meanwhile
+    const Transfer transfer = std::move(next->second);
+    due_.erase(next);
     lock.unlock();
-    runner_(work);
+    runner_(transfer.work);
     lock.lock();
-    std::erase_if(transfers_, [ticket](const Transfer &transfer) { return transfer.ticket == ticket; });
+    pending_.erase(transfer.ticket);
     has_progress_.notify_all();
   }
 }

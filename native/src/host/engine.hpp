@@ -4,10 +4,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
-#include <vector>
 
 #include "stream.hpp"
 
@@ -25,6 +27,7 @@ public:
   void start(Runner runner);
   void stop(); // after all transfers have ended
 
+  // All transfers that wait at all wait for one and the same stream.
   Ticket push(Work work, std::chrono::microseconds delay);
   bool is_done(Ticket ticket) const;
   void wait(Ticket ticket) const;
@@ -38,18 +41,17 @@ private:
     Work work;
     Ticket ticket;
     std::chrono::microseconds delay;
-    bool is_started;
-    Clock::time_point due;
   };
 
   void run();
-  void begin_transfers();
-  bool is_pending(Ticket ticket) const; // under the lock
+  void begin_transfers(); // under the lock
 
   mutable std::mutex mutex_;
   std::condition_variable has_work_;
   mutable std::condition_variable has_progress_;
-  std::vector<Transfer> transfers_; // not ended, in the order given
+  std::deque<Transfer> waiting_;                    // for one stream, so that they are let go in their order
+  std::multimap<Clock::time_point, Transfer> due_; // resting, by the end of the rest
+  std::set<Ticket> pending_;                        // not ended
   Ticket last_ = 0;
   bool is_ending_ = false;
   Runner runner_;
