@@ -7,6 +7,7 @@
 //   floor 3   adapter      drives any implementation        workload   makes operations
 //   floor 2   device       carries effects out
 //   floor 1   trace        the file format    kv   the allocator    reference   the second allocator
+//             heap         reference allocators of addresses
 //   floor 0   base         words, units, errors, digests
 
 /** @type {Record<string, string[]>} room → rooms it may import (itself always) */
@@ -15,12 +16,24 @@ const ROOMS = {
   trace: ["base"],
   kv: ["base"],
   reference: ["base"],
+  heap: ["base"],
   device: ["base", "kv"],
-  adapter: ["base", "trace", "kv", "reference", "device"],
+  adapter: ["base", "trace", "kv", "reference", "heap", "device"],
   workload: ["base", "trace"],
-  tools: ["base", "trace", "kv", "reference", "device", "adapter", "workload"],
-  report: ["base", "trace", "kv", "reference", "device", "adapter", "workload", "tools"],
-  cli: ["base", "trace", "kv", "reference", "device", "adapter", "workload", "tools", "report"],
+  tools: ["base", "trace", "kv", "reference", "heap", "device", "adapter", "workload"],
+  report: ["base", "trace", "kv", "reference", "heap", "device", "adapter", "workload", "tools"],
+  cli: [
+    "base",
+    "trace",
+    "kv",
+    "reference",
+    "heap",
+    "device",
+    "adapter",
+    "workload",
+    "tools",
+    "report",
+  ],
 };
 
 /** @type {Record<string, string[]>} package → rooms that use it; a package not named here is used by no room */
@@ -78,9 +91,9 @@ module.exports = {
     },
     {
       name: "pure-allocators",
-      comment: "kv and reference know no machine: no node: module and no package.",
+      comment: "kv, reference and heap know no machine: no node: module and no package.",
       severity: "error",
-      from: { path: "^src/(kv|reference)/" },
+      from: { path: "^src/(kv|reference|heap)/" },
       to: { pathNot: "^src/" },
     },
     {

@@ -144,7 +144,7 @@ export default tseslint.config(
   },
   // The two allocators: pure and synchronous.
   {
-    files: ["src/{kv,reference}/**/*.ts"],
+    files: ["src/{kv,reference,heap}/**/*.ts"],
     rules: {
       "no-restricted-globals": ["error", ...CLOCK, ...OUTSIDE],
       "no-restricted-syntax": ["error", ...ASYNC],

@@ -7,11 +7,12 @@ import { operationNames } from "../trace/operation-table.js";
 import type { Adapter } from "./adapter.js";
 import type { BuildOptions } from "./checkout-build.js";
 import { readOwnVersion } from "./checkout-version.js";
+import { parseHeapSpec } from "./heap-spec.js";
 import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
 
-const KINDS = ["self", "reference", "checkout", "ref", "module", "cmd"] as const;
+const KINDS = ["self", "reference", "heap", "checkout", "ref", "module", "cmd"] as const;
 const FORMS =
-  "self, self:DEVICE, reference, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
+  "self, self:DEVICE, reference, heap:POLICY, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
 
 /** Choices for any implementation; each kind takes what concerns it. @public */
 export interface OpenAdapterOptions extends ProtocolAdapterOptions {
@@ -26,7 +27,7 @@ export interface OpenAdapterOptions extends ProtocolAdapterOptions {
 /** An implementation as it was named on the command line. @public */
 export interface AdapterSpec {
   readonly kind: (typeof KINDS)[number];
-  readonly target: string; // device, path, ref, file or command; "" for plain `self` and `reference`
+  readonly target: string; // device, allocator, path, ref, file or command; "" for plain `self` and `reference`
 }
 
 /** Reads the name of an implementation. Throws `UsageError` with the nearest known word. @public */
@@ -42,6 +43,7 @@ export function parseAdapterSpec(spec: string): AdapterSpec {
   if (kind === "self" ? colon >= 0 && target === "" : target.trim() === "") {
     throw new UsageError(`${spec} names nothing after its kind; expected ${FORMS}`, FORMS);
   }
+  if (kind === "heap") parseHeapSpec(target);
   if (kind === "self" && target !== "" && !DEVICE_KINDS.some((known) => known === target)) {
     throw new UsageError(
       `unknown device ${JSON.stringify(target)} in ${spec}${meant(target, DEVICE_KINDS)}; expected one of ${DEVICE_KINDS.join(", ")}`,
@@ -68,6 +70,12 @@ export async function openAdapter(
       const { ReferenceAdapter } = await import("./reference-adapter.js");
       const { revision, dirty } = options;
       return new ReferenceAdapter({ revision: revision ?? null, dirty: dirty ?? null });
+    }
+    case "heap": {
+      const { HeapAdapter } = await import("./heap-adapter.js");
+      const { revision, dirty } = options;
+      const commit = { revision: revision ?? null, dirty: dirty ?? null };
+      return new HeapAdapter(parseHeapSpec(target), commit);
     }
     case "checkout": {
       const { openCheckoutAdapter } = await import("./checkout.js");

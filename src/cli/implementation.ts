@@ -16,7 +16,7 @@ export interface ImplementationFlags extends BuildFlags {
 }
 
 export const IMPLEMENTATION_FORMS =
-  "self, reference, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
+  "self, reference, heap:POLICY, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
 
 /** Adds `--timeout`, `--verify` and `--build`. @internal */
 export function addImplementationFlags(command: Command, verify: VerifyPolicy): Command {
@@ -59,5 +59,5 @@ export function starterOf(
 
 /** Whether calls leave this process, so that what was asked is written down before the call. @internal */
 export function isForeign(spec: string): boolean {
-  return !["self", "reference"].includes(parseAdapterSpec(spec).kind);
+  return !["self", "reference", "heap"].includes(parseAdapterSpec(spec).kind);
 }

@@ -1,5 +1,6 @@
 // The JSON documents of the commands, from the tools' data. Keys are only ever added. Of a differing field the side
 // that has nothing there is null, and `absent` names that side.
+import { heapStatsJson } from "./heap-json.js";
 import type { UnifiedTraceError } from "../base/errors.js";
 import { votesOf } from "../tools/compare-many.js";
 import type {
@@ -322,6 +323,7 @@ export function statsJson(files: readonly TraceStats[]): unknown {
       retirements: stats.retirements,
       retractions: stats.retractions,
       ...memoryJson(stats.memory),
+      heap: stats.heap === null ? null : heapStatsJson(stats.heap),
       operations_with_pending: stats.operationsWithPending,
       truncated: stats.truncated,
     })),

@@ -1,4 +1,5 @@
 // The text of `stats`: a table a file, then the summary.
+import type { HeapStats } from "../tools/stats-heap.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { Counts, TraceStats } from "../tools/stats.js";
 import type { Palette } from "./palette.js";
@@ -33,6 +34,7 @@ function fileLines(stats: TraceStats, palette: Palette): string[] {
     row("retractions", stats.retractions, backedUp(memory.retractionsWithBackup)),
     row("waits", waits.effects, `in ${counted(waits.operations, "operation")}`),
     ...memoryLines(memory),
+    ...heapLines(stats.heap),
     row("with pending pages", stats.operationsWithPending, "operations"),
     ...table("effects", stats.effects),
     ...(stats.marks > 0 ? [row("marks", stats.marks)] : []),
@@ -70,6 +72,18 @@ function memoryLines({ tree, host, hostWaits, transfers }: MemoryStats): string[
     }),
     ...(sends + receives > 0 ? table("transfers by outcome", outcomes) : []),
     ...present({ "late ends of writers": late }),
+  ];
+}
+
+function heapLines(heap: HeapStats | null): string[] {
+  if (heap === null) return [];
+  const { peakBytes } = heap;
+  return [
+    row("objects", heap.objects, `${grouped(heap.live)} live at the end`),
+    row("failed requests", heap.failed),
+    row("peak objects", heap.peakObjects),
+    row("peak requested bytes", heap.peakRequestedBytes),
+    ...(peakBytes === null ? [] : [row("peak bytes", peakBytes, "the farthest end of an object")]),
   ];
 }
 

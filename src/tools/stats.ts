@@ -10,6 +10,8 @@ import type { ReaderOptions } from "../trace/reader.js";
 import { noSuchRun } from "./compare-results.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
+import { HeapCounter } from "./stats-heap.js";
+import type { HeapStats } from "./stats-heap.js";
 import { MemoryCounter } from "./stats-memory.js";
 import type { MemoryStats } from "./stats-memory.js";
 
@@ -33,6 +35,7 @@ export interface TraceStats {
   readonly retirements: { readonly operations: number; readonly pages: number }; // that freed pages
   readonly retractions: number;
   readonly memory: MemoryStats; // prefix tree, host cache, transfers
+  readonly heap: HeapStats | null; // null: no run of that domain
   readonly operationsWithPending: number; // after which pages were known to wait for a forward
   readonly truncated: boolean;
 }
@@ -111,11 +114,13 @@ class TraceCounter {
   readonly #waits = { effects: 0, operations: 0 };
   readonly #retirements = { operations: 0, pages: 0 };
   readonly #memory = new MemoryCounter();
+  readonly #heap = new HeapCounter();
   #pending = new PendingForwards();
 
   run(): void {
     this.#runs += 1;
     this.#memory.run();
+    this.#heap.run();
     this.#pending = new PendingForwards();
   }
 
@@ -126,6 +131,7 @@ class TraceCounter {
     else this.#refusal(line.err);
     this.#device(line.fx ?? []);
     this.#memory.operation(line);
+    this.#heap.operation(line);
     if (this.#pending.after(line)) this.#withPending += 1;
   }
 
@@ -146,6 +152,7 @@ class TraceCounter {
       retirements: this.#retirements,
       retractions: this.#retractions,
       memory: this.#memory.result(),
+      heap: this.#heap.result(),
       operationsWithPending: this.#withPending,
       truncated,
     };

@@ -1,6 +1,7 @@
 // Specs of the JSON documents of the commands that write and read traces.
 import type { AnySpec } from "./fields.js";
 import {
+  RATIO,
   ANYTHING,
   BOOLEAN,
   COUNT,
@@ -149,6 +150,19 @@ export const AUDIT_REPORT: AnySpec = openObject(
 );
 
 const COUNTS = map("any", COUNT);
+const CURVE = list(list(COUNT)); // [operation, requested, used, end], in bytes
+const COUNTED_HEAP = openObject(
+  {
+    objects: COUNT,
+    failed: COUNT,
+    live: COUNT,
+    peak_objects: COUNT,
+    peak_requested_bytes: COUNT,
+    peak_bytes: nullable(COUNT),
+    curve: CURVE,
+  },
+  ANYTHING,
+);
 const COUNTED_FILE = openObject(
   {
     file: text(),
@@ -170,8 +184,30 @@ const COUNTED_FILE = openObject(
     tree: COUNTS,
     host: COUNTS,
     transfers: COUNTS,
+    heap: nullable(COUNTED_HEAP), // null: no run of that domain
     operations_with_pending: COUNT,
     truncated: BOOLEAN,
+  },
+  ANYTHING,
+);
+const HEAP_STUDY = openObject(
+  {
+    file: text(),
+    run: text(),
+    allocator: text(),
+    arena_bytes: nullable(COUNT), // null: as large as need be
+    fits: BOOLEAN,
+    operations: COUNT,
+    failed: COUNT,
+    first_failure: nullable(COUNT),
+    left: COUNT,
+    peak_objects: COUNT,
+    peak_requested_bytes: COUNT,
+    peak_used_bytes: COUNT,
+    peak_bytes: COUNT,
+    idle_share: RATIO,
+    operations_per_second: nullable(COUNT),
+    curve: CURVE,
   },
   ANYTHING,
 );
@@ -194,6 +230,7 @@ export const STATS_REPORT: AnySpec = openObject(
     verdict: word("counted", "incomplete", "short"), // short: below the floor
     files: optional(list(COUNTED_FILE)),
     coverage: optional(COVERAGE),
+    allocators: optional(list(HEAP_STUDY)),
     operations: COUNT,
   },
   ANYTHING,

@@ -44,7 +44,7 @@ interface LiveObject {
 }
 
 const OK: Answer = { ok: {} };
-const REFUSED: Answer = { err: { code: "refused_capacity" } };
+const REFUSED: Answer = { err: { code: "refused_capacity", limit: "bytes" } };
 
 /** Writes one run. @internal */
 export class HeapRun {

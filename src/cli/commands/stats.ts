@@ -1,17 +1,23 @@
 // `stats`: counts of what is in a trace.
 import type { Command } from "commander";
+import { parseHeapSpec } from "../../adapter/heap-spec.js";
+import type { HeapSpec } from "../../adapter/heap-spec.js";
 import { InProcessAdapter } from "../../adapter/in-process.js";
 import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
 import { coveragePercent, coverageText } from "../../report/coverage-text.js";
+import { heapStudyJson } from "../../report/heap-json.js";
+import { heapStudyText } from "../../report/heap-text.js";
 import { coverageJson, statsJson } from "../../report/json.js";
 import { statsText } from "../../report/stats-text.js";
+import { HEAP_POLICIES } from "../../heap/heap-allocator.js";
+import { studyHeap } from "../../tools/heap-study.js";
 import { traceCoverage } from "../../tools/coverage.js";
 import { traceStats } from "../../tools/stats.js";
 import type { TraceStats } from "../../tools/stats.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { wholeNumber } from "../flags.js";
+import { byteSize, wholeNumber, wordList } from "../flags.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
@@ -20,6 +26,8 @@ interface StatsFlags extends ReadingFlags {
   readonly run?: string;
   readonly coverage?: boolean;
   readonly floor?: number; // percent
+  readonly allocators?: readonly HeapSpec[];
+  readonly arenaBytes?: number;
 }
 
 const HELP = `
@@ -33,10 +41,18 @@ by outcome.
 with an effect where they have any), refusals, broken rules, effects; and, by replaying the files
 on the allocator of this checkout, its steps of relief and the cells of its clearance table.
 
+--allocators asks reference allocators what runs of domain heap asked: first-fit, best-fit, buddy,
+tlsf (two-level segregated fit), or all. Logs that import takes do as well. The table tells whether
+all requests fit the arena, the farthest byte in use, the most bytes that live objects asked for,
+and what share of the farthest byte nobody had asked for when it was reached; --json adds curves.
+Without --arena-bytes the arena is that of the run's configuration, else as large as need be.
+
 Examples:
   unified-trace stats base.jsonl
   unified-trace stats base.jsonl real.jsonl.gz --coverage --floor 100
-  unified-trace stats real.jsonl.gz --run serving/tight/full+window/p16/mooncake --json`;
+  unified-trace stats real.jsonl.gz --run serving/tight/full+window/p16/mooncake --json
+  unified-trace stats minimalloc:A.csv minimalloc:B.csv --allocators all --arena-bytes 1m
+  unified-trace stats systemui.jsonl.gz --allocators best-fit,tlsf`;
 
 /** @internal */
 export function addStats(command: Command, session: Session, outcome: CommandOutcome): void {
@@ -49,14 +65,29 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
       "with --coverage: exit 1 below this share",
       wholeNumber("--floor", 0, 100),
     )
+    .option(
+      "--allocators <list>",
+      `ask reference allocators of domain heap: ${HEAP_POLICIES.join(", ")} or all`,
+      allocatorList,
+    )
+    .option(
+      "--arena-bytes <size>",
+      "with --allocators: size of the arena",
+      byteSize("--arena-bytes"),
+    )
     .option("--json", "print one JSON document");
   addReadingFlags(command);
   addSharedFlags(command)
     .addHelpText("after", afterHelp(HELP))
     .action(
       settle(outcome, async (files: readonly string[], flags: StatsFlags) => {
+        if (flags.coverage === true && flags.allocators !== undefined)
+          throw new UsageError("--coverage and --allocators exclude each other");
         if (flags.coverage === true) return coverage(session, files, flags);
         if (flags.floor !== undefined) throw new UsageError("--floor: only with --coverage");
+        if (flags.allocators !== undefined) return study(session, files, flags.allocators, flags);
+        if (flags.arenaBytes !== undefined)
+          throw new UsageError("--arena-bytes: only with --allocators");
         const counted: TraceStats[] = [];
         for (const trace of files) {
           const control = { signal: session.signal, onProgress: progressOf(session, "counted") };
@@ -95,4 +126,30 @@ async function coverage(
   if (session.isJson) session.printJson(coverageJson(found, isShort));
   else session.print(coverageText(found, session.palette));
   return isShort ? EXIT.finding : EXIT.ok;
+}
+
+async function study(
+  session: Session,
+  files: readonly string[],
+  allocators: readonly HeapSpec[],
+  flags: StatsFlags,
+): Promise<number> {
+  const studies = await studyHeap({
+    files,
+    allocators,
+    arenaBytes: flags.arenaBytes ?? null,
+    reader: readerOptions(flags, session),
+    ...(flags.run === undefined ? {} : { run: flags.run }),
+    now: () => performance.now(),
+    signal: session.signal,
+    onProgress: progressOf(session, "asked"),
+  });
+  if (session.isJson) session.printJson(heapStudyJson(studies));
+  else session.print(heapStudyText(studies, session.palette));
+  return EXIT.ok;
+}
+
+function allocatorList(text: string): readonly HeapSpec[] {
+  const words = text === "all" ? HEAP_POLICIES : wordList("--allocators")(text);
+  return words.map((word) => parseHeapSpec(word.replace(/^heap:/, "")));
 }
