@@ -1,13 +1,14 @@
 // Where reports go: `--junit`, `--github`, `--markdown`, `--json` and the text, of what was just found or of a saved report.
 import { appendFileSync } from "node:fs";
 import type { Command } from "commander";
-import { EnvironmentError, UsageError } from "../base/errors.js";
+import { EnvironmentError, InputError, UsageError } from "../base/errors.js";
 import { worstExit } from "../base/exit-codes.js";
 import type { CaseReport } from "../report/case-report.js";
 import { githubOutput } from "../report/github.js";
 import { junitXml } from "../report/junit.js";
 import { markdown } from "../report/markdown.js";
 import { visible } from "../report/words.js";
+import { openTrace } from "../trace/reader.js";
 import { writeReason } from "../trace/writer-sink.js";
 import { writeWhole } from "../workload/case-files.js";
 import type { JsonFile } from "../workload/json-file.js";
@@ -125,7 +126,7 @@ const WITH_REPORT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The saved report of `--report`. Throws `UsageError` for operands and flags that say nothing there, `InputError`.
+ * The saved report of `--report`: a JSON document, or that in a bundle. Throws `UsageError` for operands and flags that say nothing there, `InputError`.
  * @internal
  */
 export async function readReport(
@@ -144,5 +145,26 @@ export async function readReport(
     const flag = option.long ?? name;
     throw new UsageError(`--report prints a report as it was saved: ${flag} says nothing there`);
   }
+  if (/\.jsonl(\.gz)?$/.test(file)) return bundledReport(file, session);
   return readJsonFile(file, await readInputs([file], session.signal));
+}
+
+/** The report in the first line of a bundle. */
+async function bundledReport(file: string, { signal }: Session): Promise<JsonFile> {
+  const reader = await openTrace(file, { signal });
+  try {
+    await reader.readBatch(1);
+    const header: object = reader.header ?? {};
+    const about = "x_bundle" in header ? header.x_bundle : null;
+    const isBundle = typeof about === "object" && about !== null && "report" in about;
+    const value: unknown = isBundle ? about.report : null;
+    if (value === null) {
+      const what = isBundle ? "is a bundle without a report" : "is a trace and no bundle";
+      const message = `${what}: bundle --report puts one into its first line`;
+      throw new InputError("input_format", message, { file, line: 1 });
+    }
+    return { file, value, placeOf: () => ({ line: 1, column: 1 }) };
+  } finally {
+    await reader.close();
+  }
 }

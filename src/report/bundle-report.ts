@@ -8,7 +8,14 @@ export function bundleText({ runs, operations, leftOut }: BundleResult, out: str
   return `bundled ${visible(out)}: ${counted(runs, "run")}, ${counted(operations, "operation")}${rest}`;
 }
 
-/** The document of `bundle`. @public */
-export function bundleJson({ runs, operations, leftOut }: BundleResult, out: string): unknown {
-  return { command: "bundle", verdict: "bundled", out, runs, operations, left_out: leftOut };
+/** @public */
+export type BundleVerdict = "bundled" | "incomplete" | "failed";
+
+/** The document of `bundle`; `out` is null where nothing was written. @public */
+export function bundleJson(
+  { runs, operations, leftOut, verdict }: BundleResult & { readonly verdict: BundleVerdict },
+  out: string,
+): unknown {
+  const written = verdict === "failed" ? null : out;
+  return { command: "bundle", verdict, out: written, runs, operations, left_out: leftOut };
 }

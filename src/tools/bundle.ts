@@ -1,7 +1,7 @@
 // A bundle is a trace: the runs that matter, and in its first line, under `x_bundle`, what whoever gets it wants to know.
 // Everything that reads traces reads it, and nothing compares that key.
 import { InputError } from "../base/errors.js";
-import type { RunLine, TraceLine } from "../trace/lines.js";
+import type { HeaderLine, RunLine, TraceLine } from "../trace/lines.js";
 import { openTrace } from "../trace/reader.js";
 import type { ReaderOptions } from "../trace/reader.js";
 import { createTraceWriter } from "../trace/writer.js";
@@ -70,15 +70,7 @@ export async function writeBundle(options: BundleOptions): Promise<BundleResult>
 }
 
 function lineOf(line: TraceLine, about: Readonly<Record<string, unknown>>): TraceLine {
-  if (line.kind === "trace") {
-    const text = JSON.stringify(about);
-    if (text.length > ABOUT_MAX) {
-      const message = "the report is too long for a bundle: at most 32 MiB of JSON";
-      throw new InputError("input_format", message);
-    }
-    const header = { ...line, x_bundle: about };
-    return header;
-  }
+  if (line.kind === "trace") return bundleHeader(line, about);
   if (line.kind === "run") {
     // what was made from a file of this machine names it without its folders
     const entries = Object.entries(line.source).map(([key, value]) => [
@@ -91,4 +83,17 @@ function lineOf(line: TraceLine, about: Readonly<Record<string, unknown>>): Trac
     return { ...line, site: withoutFolders(line.site) };
   }
   return line;
+}
+
+/** The first line of a bundle. Throws `InputError` where readers would not take it. @internal */
+export function bundleHeader(
+  line: HeaderLine,
+  about: Readonly<Record<string, unknown>>,
+): HeaderLine {
+  if (JSON.stringify(about).length > ABOUT_MAX) {
+    const message = "the report is too long for a bundle: at most 32 MiB of JSON";
+    throw new InputError("input_format", message);
+  }
+  const header = { ...line, x_bundle: about };
+  return header;
 }

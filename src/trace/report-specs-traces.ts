@@ -59,8 +59,8 @@ export const ANONYMIZE_REPORT: AnySpec = openObject(
 export const BUNDLE_REPORT: AnySpec = openObject(
   {
     command: word("bundle"),
-    verdict: word("bundled"),
-    out: text(),
+    verdict: word("bundled", "incomplete", "failed"), // without --anonymize always the first
+    out: nullable(text()), // null: nothing was written
     runs: COUNT,
     operations: COUNT,
     left_out: COUNT, // runs of the trace that are not in the bundle

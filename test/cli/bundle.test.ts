@@ -8,6 +8,8 @@ import { file, folder, isOneLine, root, start } from "./command-line.js";
 
 const candidate = `module:${join(root, "examples", "lifo-holes.mjs")}`;
 const trace = join(folder, "base.jsonl");
+type Line = ReturnType<typeof JSON.parse>;
+
 let report = "";
 let divergent: string[] = [];
 
@@ -108,4 +110,87 @@ test("specs with spaces in their folders lose them; values of answers stay", () 
     ...{ spec: "checkout:x", file: "y.jsonl" },
     fields,
   });
+});
+
+test("--anonymize: other words in trace and report, and compare finds in it what the report says", async () => {
+  const words = ["bundle", "--trace", trace, "--report", report, "--anonymize"];
+  const made = await start([...words, "--out", "secret.jsonl.gz"]);
+  expect([made.code, made.stderr]).toEqual([0, ""]);
+  const lines = linesOf("secret.jsonl.gz");
+  const { x_bundle: about } = lines[0];
+  const old = JSON.parse(readFileSync(join(folder, report), "utf8"));
+  expect(about.trace).toBeNull();
+  expect(about.report.first.n).toBe(old.first.n);
+  expect(about.report.base).toMatchObject({ spec: "bundle", trace: null, config_hash: null });
+  expect(about.report.candidates[0]).toMatchObject({
+    spec: "candidate-1",
+    name: old.candidates[0].name,
+  });
+  // names of the seeded runs, their ids, and the files of this machine
+  const text = gunzipSync(readFileSync(join(folder, "secret.jsonl.gz"))).toString();
+  for (const word of [
+    /"r\d+"/,
+    /"f\d+"/,
+    /seed-\d/,
+    /lifo-holes\.mjs/,
+    /base\.jsonl/,
+    /\/r\d+\//,
+  ]) {
+    expect(text).not.toMatch(word);
+  }
+  const again = ["compare", "--trace", "secret.jsonl.gz", "--candidate", candidate, "--json"];
+  const found = JSON.parse((await start(again)).stdout);
+  const told = about.report.runs.filter((run: { verdict: string }) => run.verdict === "divergent");
+  expect(found.runs.map((run: { run: string }) => run.run)).toEqual(
+    told.map((run: { run: string }) => run.run),
+  );
+  expect(found.runs.length).toBeGreaterThan(0);
+  for (const [index, { divergence }] of found.runs.entries()) {
+    const { states: _states, ...expected } = divergence;
+    const bare = (each: Line): Line => ({ ...each, answer: { ...each.answer, digest: 0 } });
+    const { states: _told, ...given } = told[index].divergence;
+    expect({ ...given, before: given.before.map(bare) }).toEqual({
+      ...expected,
+      before: expected.before.map(bare),
+    });
+  }
+});
+
+test("--salt without --anonymize is refused; an implementation that breaks leaves no bundle", async () => {
+  const salted = await start(["bundle", "--trace", trace, "--salt", "x", "--out", "no.jsonl"]);
+  expect(salted.code).toBe(2);
+  const words = ["bundle", "--trace", trace, "--anonymize", "--impl", "cmd:exit 3"];
+  expect((await start([...words, "--out", "no.jsonl"])).code).toBe(5);
+  expect(() => readFileSync(join(folder, "no.jsonl"))).toThrow();
+});
+
+test("compare --report prints what a bundle holds, as compare printed it; a trace without one is refused", async () => {
+  const words = ["bundle", "--trace", trace, "--report", report];
+  for (const [name, more] of [
+    ["told.jsonl.gz", []],
+    ["told-anonymous.jsonl", ["--anonymize"]],
+  ] as const) {
+    await start([...words, ...more, "--out", name]);
+    const held = linesOf(name)[0].x_bundle.report;
+    const saved = file("held.json", JSON.stringify(held));
+    const [first, second] = [
+      ["--report", name],
+      ["--report", saved],
+    ].map((flags) => start(["compare", ...flags]));
+    const printed = await first!;
+    expect(printed).toEqual(await second!);
+    expect(printed.code).toBe(1);
+    expect(printed.stdout).toMatch(/^divergent/m);
+    const json = await start(["compare", "--report", name, "--json"]);
+    expect(JSON.parse(json.stdout)).toEqual(held);
+  }
+  await start(["bundle", "--trace", trace, "--out", "bare.jsonl"]);
+  for (const [name, message] of [
+    ["bare.jsonl", /bundle without a report/],
+    ["base.jsonl", /trace and no bundle/],
+  ] as const) {
+    const refused = await start(["compare", "--report", name]);
+    expect([refused.code, isOneLine(refused.stderr)]).toEqual([3, true]);
+    expect(refused.stderr).toMatch(message);
+  }
 });

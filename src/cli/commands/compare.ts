@@ -96,6 +96,7 @@ Examples:
   unified-trace compare output.replay output.numa.replay.gz
   unified-trace compare --trace base.jsonl --junit build/compare.xml --github
   unified-trace compare --report saved.json --markdown report.md
+  unified-trace compare --report case.jsonl.gz
   git bisect run unified-trace compare --bisect --trace base.jsonl --candidate ref:HEAD`;
 
 /** @internal */
@@ -128,7 +129,7 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
       "leave out operations that the candidate does not answer (exit 6)",
     )
     .option("--bisect", "exit codes for git bisect run: 125 where this commit cannot be judged")
-    .option("--report <file>", "print a saved report (--json) in another form, compare nothing")
+    .option("--report <file>", "print a saved report (--json, or a bundle) in another form")
     .option("--json", "print one JSON document");
   addReportFlags(addReadingFlags(addImplementationFlags(command, "touched")));
   addSharedFlags(command)

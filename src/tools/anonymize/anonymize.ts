@@ -4,7 +4,14 @@ import type { RunOpening } from "../../adapter/adapter.js";
 import { InputError } from "../../base/errors.js";
 import type { Digests } from "../../base/operations.js";
 import { equalAnswers } from "../../trace/compare-values.js";
-import type { EndLine, OpLine, RunLine, StateLine, TraceLine } from "../../trace/lines.js";
+import type {
+  EndLine,
+  HeaderLine,
+  OpLine,
+  RunLine,
+  StateLine,
+  TraceLine,
+} from "../../trace/lines.js";
 import { openTrace } from "../../trace/reader.js";
 import type { ReaderOptions } from "../../trace/reader.js";
 import type { TraceWriter } from "../../trace/writer.js";
@@ -14,6 +21,7 @@ import { Pulse } from "../pulse.js";
 import type { ToolControl } from "../pulse.js";
 import { AnonymousLines } from "./anonymous-lines.js";
 import { DigestShift } from "./digest-shift.js";
+import type { NameShift } from "./digest-shift.js";
 import { KeyRanks } from "./key-ranks.js";
 import { hashesOf } from "./key-hashes.js";
 import { SaltedNames } from "./salted-names.js";
@@ -31,6 +39,20 @@ export interface AnonymizeOptions extends ToolControl {
   readonly reader?: ReaderOptions;
 }
 
+/** What a bundle asks for beside. @internal */
+export interface AnonymizeParts {
+  readonly runs: ReadonlySet<string> | null; // those to keep; null: all
+  readonly watched: ReadonlyMap<string, ReadonlySet<number>>; // by run: operations whose digests a report tells
+}
+
+/** What a report about the trace is renamed by. @internal */
+export interface Renaming {
+  readonly header: HeaderLine | null; // not written
+  readonly lines: AnonymousLines;
+  readonly names: SaltedNames;
+  readonly shifts: ReadonlyMap<string, ReadonlyMap<number, NameShift>>; // by run and operation
+}
+
 /** @public */
 export interface AnonymizeResult {
   readonly runs: number;
@@ -39,6 +61,7 @@ export interface AnonymizeResult {
   readonly proved: number; // runs that the implementation replayed under both sets of names
   readonly differing: number; // operations that the implementation answers otherwise than recorded, before and after
   readonly undigested: number; // runs that lost their digests
+  readonly leftOut: number; // runs that were not asked for
   readonly lostStates: number; // states of another form than this project's
   readonly isPartial: boolean; // truncated input was accepted
   readonly broken: { readonly run: string; readonly n: number; readonly op: string } | null; // an answer depends on a name
@@ -54,9 +77,22 @@ export async function anonymizeTrace(options: AnonymizeOptions): Promise<Anonymi
       file: "-",
     });
   }
-  const anonymizer = new Anonymizer(options, await ranksOf(options));
+  const anonymizer = new Anonymizer(options, await ranksOf(options), null);
   try {
     return await anonymizer.run();
+  } finally {
+    await anonymizer.dispose();
+  }
+}
+
+/** Writes the runs without the trace's first line, which is for the caller to write. @internal */
+export async function anonymizeRuns(
+  options: AnonymizeOptions,
+  parts: AnonymizeParts,
+): Promise<{ readonly result: AnonymizeResult; readonly renaming: Renaming }> {
+  const anonymizer = new Anonymizer(options, await ranksOf(options), parts);
+  try {
+    return { result: await anonymizer.run(), renaming: anonymizer.renaming };
   } finally {
     await anonymizer.dispose();
   }
@@ -83,6 +119,12 @@ class Anonymizer {
   readonly #options: AnonymizeOptions;
   readonly #ranks: KeyRanks;
   readonly #lines: AnonymousLines;
+  readonly #names: SaltedNames;
+  readonly #parts: AnonymizeParts | null;
+  readonly #shifts = new Map<string, Map<number, NameShift>>();
+  #header: HeaderLine | null = null;
+  #isKept = true; // the run at hand
+  readonly #met = new Set<string>();
   readonly #twins: Twins | null;
   readonly #pulse: Pulse;
   #pending: OpLine[] = [];
@@ -91,14 +133,24 @@ class Anonymizer {
   #waiting = false; // the run goes on from a state that has not come
   #isAsked = false; // the twins follow the run at hand
   #digests: DigestShift | "undecided" | null = null; // null: the run has none
-  readonly #counts = { runs: 0, operations: 0, proved: 0, differing: 0, undigested: 0, lost: 0 };
+  readonly #counts = {
+    runs: 0,
+    operations: 0,
+    proved: 0,
+    differing: 0,
+    undigested: 0,
+    leftOut: 0,
+    lost: 0,
+  };
   #broken: AnonymizeResult["broken"] = null;
 
-  constructor(options: AnonymizeOptions, ranks: KeyRanks) {
+  constructor(options: AnonymizeOptions, ranks: KeyRanks, parts: AnonymizeParts | null) {
     const { implementation, salt } = options;
     this.#options = options;
     this.#ranks = ranks;
-    this.#lines = new AnonymousLines(new SaltedNames(salt), ranks);
+    this.#parts = parts;
+    this.#names = new SaltedNames(salt);
+    this.#lines = new AnonymousLines(this.#names, ranks);
     this.#twins =
       implementation && new Twins(implementation.spec, implementation.start, this.#lines);
     this.#pulse = new Pulse(options);
@@ -115,6 +167,7 @@ class Anonymizer {
         if (this.#pulse.count(lines.length)) await this.#pulse.breathe();
       }
       if (this.#broken === null) await this.#leave();
+      this.#refuseUnmet();
     } finally {
       await reader.close();
     }
@@ -132,19 +185,38 @@ class Anonymizer {
     await this.#twins?.dispose();
   }
 
+  get renaming(): Renaming {
+    return { header: this.#header, lines: this.#lines, names: this.#names, shifts: this.#shifts };
+  }
+
+  #refuseUnmet(): void {
+    const [missing] = [...(this.#parts?.runs ?? [])].filter((run) => !this.#met.has(run));
+    if (missing === undefined || this.#broken !== null) return;
+    const message = `has no run ${missing}, which the report is about`;
+    throw new InputError("input_format", message, { file: this.#options.trace });
+  }
+
   async #take(line: TraceLine): Promise<void> {
     if (line.kind === "op") {
-      this.#pending.push(line);
+      if (this.#isKept) this.#pending.push(line);
       return;
     }
     await this.#flush();
+    if (line.kind === "run") {
+      await this.#leave();
+      this.#met.add(line.run);
+      this.#isKept = this.#parts?.runs?.has(line.run) ?? true;
+      if (this.#isKept) await this.#startRun(line);
+      else this.#counts.leftOut += 1;
+    } else if (this.#isKept) await this.#structure(line);
+  }
+
+  async #structure(line: Exclude<TraceLine, OpLine | RunLine>): Promise<void> {
     const { writer } = this.#options;
     switch (line.kind) {
       case "trace":
-        writer.line(this.#lines.header(line));
-        return;
-      case "run":
-        await this.#startRun(line);
+        this.#header = this.#lines.header(line);
+        if (this.#parts === null) writer.line(this.#header);
         return;
       case "state":
         await this.#state(line);
@@ -168,7 +240,6 @@ class Anonymizer {
   }
 
   async #startRun(line: RunLine): Promise<void> {
-    await this.#leave();
     this.#run = line;
     this.#pulse.run = line.run;
     this.#counts.runs += 1;
@@ -265,7 +336,13 @@ class Anonymizer {
 
   #digestOf(line: OpLine, twin: TwinAnswers | null): Digests | undefined {
     if (!(this.#digests instanceof DigestShift) || twin === null) return undefined;
-    return this.#digests.next(line.digest, twin.original.digest, twin.renamed.digest);
+    const digest = this.#digests.next(line.digest, twin.original.digest, twin.renamed.digest);
+    const run = this.#pulse.run ?? "";
+    if (this.#parts?.watched.get(run)?.has(line.n) === true) {
+      const shifts = this.#shifts.get(run) ?? new Map<number, NameShift>();
+      this.#shifts.set(run, shifts.set(line.n, this.#digests.now()));
+    }
+    return digest;
   }
 
   #endDigest({ digest }: EndLine): string | null {

@@ -52,20 +52,39 @@ export class DigestShift {
     return hex(shift(lanes(recorded), lanes(foldDigests(before)), lanes(foldDigests(after))));
   }
 
-  /** A digest of a component by another implementation at this operation, under the new names. */
-  shift(component: string, digest: string): string {
+  /** What names do to digests as the run stands now. */
+  now(): NameShift {
     const { original, renamed } = this.#now;
-    return hex(shift(lanes(digest), original.get(component), renamed.get(component)));
+    return new NameShift(new Map(original), new Map(renamed));
   }
 
   #shifted(component: string): string {
-    return this.shift(component, hex(this.#now.recorded.get(component)));
+    const { recorded, original, renamed } = this.#now;
+    return hex(
+      shift(recorded.get(component) ?? NONE, original.get(component), renamed.get(component)),
+    );
   }
 
   #take(side: Side, digests: Digests | undefined): void {
     for (const [component, digest] of Object.entries(digests ?? {})) {
       this.#now[side].set(component, lanes(digest));
     }
+  }
+}
+
+/** What names do to digests after one operation. @internal */
+export class NameShift {
+  readonly #original: ReadonlyMap<string, Lanes>;
+  readonly #renamed: ReadonlyMap<string, Lanes>;
+
+  constructor(original: ReadonlyMap<string, Lanes>, renamed: ReadonlyMap<string, Lanes>) {
+    this.#original = original;
+    this.#renamed = renamed;
+  }
+
+  /** A component's digest, whoever gave it, under the new names. */
+  of(component: string, digest: string): string {
+    return hex(shift(lanes(digest), this.#original.get(component), this.#renamed.get(component)));
   }
 }
 

@@ -27,6 +27,11 @@ export class SaltedNames {
     return `run-${this.#code(text)}`;
   }
 
+  /** Of a digest that nothing tells more of. */
+  digest(text: string): string {
+    return this.#code(text);
+  }
+
   #code(text: string): string {
     let code = this.#made.get(text);
     if (code === undefined) {
