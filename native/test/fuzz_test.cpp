@@ -48,6 +48,7 @@ struct LongestRest {
   std::uint32_t us = 0;
   void operator()(const ut::ForwardVerb &verb) { us = std::max(us, verb.delay_us); }
   void operator()(const ut::HostCopyVerb &verb) { us = std::max(us, verb.delay_us); }
+  void operator()(const ut::FillVerb &verb) { us = std::max(us, verb.delay_us); }
   void operator()(const ut::SendVerb &verb) { us = std::max(us, verb.delay_us); }
   void operator()(const ut::ReceiveVerb &verb) { us = std::max(us, verb.delay_us); }
   void operator()(const ut::DelayVerb &verb) { us = std::max(us, verb.delay_us); }

@@ -86,6 +86,15 @@ void host_copies_stand_behind_schedule_and_forwards() {
   CHECK(machine.stamps(0, 8) == nothing);
 }
 
+void fills_stand_behind_schedule_and_forwards() {
+  Machine machine;
+  machine.run({verb(UT_DELAY, {UT_STREAM_SCHEDULE, 10000}), bind_and_row, verb(UT_STAMP, {0, 1, 8, 1, 44}),
+               forward_after(20000), verb(UT_FILL, {2, 0, 1, 0, 8, 0, 2, 30, 9}), verb(UT_WAIT, {2}),
+               verb(UT_MOVE, {0, 0, 1, 8, 20}), verb(UT_HOSTREAD)});
+  CHECK(machine.query(2) == 1);
+  CHECK((machine.stamps(0, 20) == Stamps{ut_stamp_of(9, 30), ut_stamp_of(9, 31), 0, 0}));
+}
+
 // OUT and IN go side by side: a load does not wait for a backup that was given before.
 void out_and_in_are_two_streams() {
   with_rest([](std::int32_t rest_us) {
@@ -180,6 +189,7 @@ int main(int count, char **arguments) {
           {"without a barrier a forward finds a later binding", without_a_barrier_a_forward_finds_a_later_binding},
           {"forwards stand behind the schedule", forwards_stand_behind_the_schedule},
           {"host copies stand behind schedule and forwards", host_copies_stand_behind_schedule_and_forwards},
+          {"fills stand behind schedule and forwards", fills_stand_behind_schedule_and_forwards},
           {"out and in are two streams", out_and_in_are_two_streams},
           {"a wait is for what was recorded", a_wait_is_for_what_was_recorded},
           {"the host waits for an unrecorded forward by all of them",

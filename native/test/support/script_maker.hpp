@@ -33,7 +33,7 @@ private:
   };
 
   Words make_verb() {
-    switch (pick(1, 19)) {
+    switch (pick(1, 20)) {
     case UT_ZERO: return zero();
     case UT_MOVE: return move();
     case UT_BIND: return bind();
@@ -44,7 +44,8 @@ private:
     case UT_FORWARD: return forward();
     case UT_HOSTCOPY: return host_copy();
     case UT_SEND: return send();
-    case UT_RECEIVE: return receive();
+    case UT_RECEIVE: return write_pages(UT_RECEIVE, true);
+    case UT_FILL: return write_pages(UT_FILL, false);
     case UT_DELAY: return verb(UT_DELAY, {pick(0, 3), pick(0, 50)});
     case UT_SYNCHRONIZE: return verb(UT_SYNCHRONIZE);
     case UT_HOSTREAD: return verb(UT_HOSTREAD);
@@ -139,11 +140,11 @@ private:
     const std::int32_t of = band();
     return verb(UT_SEND, {take_handle({0, false, false, true}), pick(0, 50), 1, 1, of, page(of), any(), any()});
   }
-  Words receive() {
+  Words write_pages(std::int32_t which, bool is_transfer) {
     const std::int32_t of = band();
-    Words words{take_handle({0, false, false, true}), pick(0, 50), 1, of, page(of)};
+    Words words{take_handle({0, false, false, is_transfer}), pick(0, 50), 1, of, page(of)};
     add_range(words, of);
-    return verb(UT_RECEIVE, words);
+    return verb(which, words);
   }
 
   std::int32_t take_handle(Used used) {
