@@ -254,6 +254,10 @@ export class ByteDevice implements Device {
       const message = `${who} finds no page under ${name} id ${fault.id}, which it writes${more}`;
       return { check: "unordered_overlap", message, band: name };
     }
+    if (fault.kind === "send") {
+      const message = `${who} sends ${name} page ${fault.page} with other bytes than were written to it${more}`;
+      return { check: "unordered_overlap", message, band: name, page: fault.page };
+    }
     const found = `${hex(fault.found)} where ${hex(fault.expected)} was written`;
     const message = `${who} reads ${name} page ${fault.page}, unit ${fault.unit}, and finds ${found}${more}`;
     return { check: "unordered_overlap", message, band: name, page: fault.page };

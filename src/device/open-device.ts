@@ -3,26 +3,25 @@ import { ByteDevice } from "./byte-device.js";
 import type { ByteBackend } from "./bytes.js";
 import { nativeBackend } from "./bytes-native.js";
 import { simulatedBackend } from "./bytes-simulated.js";
+import { seededDelays } from "./delays.js";
 import type { Device, VerifyPolicy } from "./device.js";
 import type { DeviceKind } from "./device-kinds.js";
 import { ModelDevice } from "./model.js";
+
+/** @public */
+export interface OpenDeviceOptions {
+  readonly verify: VerifyPolicy;
+  /** Of a device with real streams: draws how long its work is held up; left out: never. */
+  readonly delaySeed?: number;
+}
 
 /**
  * Makes a device, not yet opened; null for `none`. Throws `EnvironmentError` (`addon_missing`, `device_unavailable`)
  * where this machine or build lacks it. @public
  */
-export function openDevice(
-  kind: Exclude<DeviceKind, "none">,
-  options: { readonly verify: VerifyPolicy },
-): Device;
-export function openDevice(
-  kind: DeviceKind,
-  options: { readonly verify: VerifyPolicy },
-): Device | null;
-export function openDevice(
-  kind: DeviceKind,
-  options: { readonly verify: VerifyPolicy },
-): Device | null {
+export function openDevice(kind: Exclude<DeviceKind, "none">, options: OpenDeviceOptions): Device;
+export function openDevice(kind: DeviceKind, options: OpenDeviceOptions): Device | null;
+export function openDevice(kind: DeviceKind, options: OpenDeviceOptions): Device | null {
   switch (kind) {
     case "model":
       return new ModelDevice(options);
@@ -30,7 +29,12 @@ export function openDevice(
       return null;
     case "host":
     case "cuda":
-      return new ByteDevice({ kind, backend: nativeBackend(kind), verify: options.verify });
+      return new ByteDevice({
+        kind,
+        backend: nativeBackend(kind),
+        verify: options.verify,
+        delays: options.delaySeed === undefined ? null : seededDelays(options.delaySeed),
+      });
   }
 }
 

@@ -118,7 +118,8 @@ enum ut_verb {
   /* OUT or IN, behind everything SCHEDULE and FORWARD were given before. [handle, direction, delay_us, n, (band, page, host page) * n];
    * direction 0: pages to host pages, 1: host pages to pages. */
   UT_HOSTCOPY = 12,
-  /* The engine starts at once and ends at the latest when the host waits for it. [handle, delay_us, words a mask, n,
+  /* The engine reads behind everything SCHEDULE was given before, as its ids are read back there, and ends at the latest when the
+   * host waits for it. [handle, delay_us, words a mask, n,
    * (band, page, lane a, mask...) * n] reads pages and compares their hash over the masked units. */
   UT_SEND = 13,
   /* The engine writes units behind everything SCHEDULE was given before. [handle, delay_us, n, (band, page, from, to, position,

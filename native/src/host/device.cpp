@@ -106,7 +106,7 @@ public:
   void operator()(const FillVerb &verb) {
     keep(verb.handle, UT_STREAM_IN, push(UT_STREAM_IN, behind(UT_STREAM_SCHEDULE), behind(UT_STREAM_FORWARD)));
   }
-  void operator()(const SendVerb &verb) { transfer(verb.handle, verb.delay_us, {}); }
+  void operator()(const SendVerb &verb) { transfer(verb.handle, verb.delay_us, behind(UT_STREAM_SCHEDULE)); }
   void operator()(const ReceiveVerb &verb) { transfer(verb.handle, verb.delay_us, behind(UT_STREAM_SCHEDULE)); }
   void operator()(const HostWaitVerb &verb) {
     const Completion &completion = device_.completions_[verb.handle];

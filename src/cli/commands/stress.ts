@@ -2,12 +2,14 @@
 import { statSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
-import { UnifiedTraceError, UsageError } from "../../base/errors.js";
+import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
 import { stressCases } from "../../report/stress-cases.js";
 import { replayedJson, stressJson } from "../../report/stress-json.js";
 import { replayedText, stressText } from "../../report/stress-text.js";
 import { PROFILE_WORDS } from "../../tools/stress/seed.js";
+import { openDevice } from "../../device/open-device.js";
+import type { StressDevice } from "../../tools/stress/run.js";
 import { replayCase, runStress } from "../../tools/stress/stress.js";
 import type { StressFinding, StressResult } from "../../tools/stress/stress.js";
 import { isLayout, LAYOUTS } from "../../workload/layouts.js";
@@ -47,7 +49,7 @@ interface StressFlags extends ReportFlags {
   readonly out?: string;
   readonly replay?: string;
   readonly scenarios: boolean;
-  readonly device: string;
+  readonly device: StressDevice;
 }
 
 const VERDICT_EXITS: Readonly<Record<StressResult["verdict"], number>> = {
@@ -68,6 +70,9 @@ same bytes unordered, that both ranks decide alike, that answers about capacity 
 turn. The package's scenarios run first, under the same checks: they reach what
 seeds seldom do.
 
+On a device with real streams (--device host or cuda) the bytes are real too: forwards, copies and
+transfers are held up as the seed says, so that a missing wait shows.
+
 With --out the folder keeps a case for each finding, at once, and what is done: the same command
 goes on from there after an interrupt, and runs the saved cases first. --replay runs one case
 alone and exits with 7 when it no longer fails.
@@ -76,6 +81,7 @@ Examples:
   unified-trace stress
   unified-trace stress --seeds 0:200 --layouts full+window+state --jobs 2 --out build/stress
   unified-trace stress --seeds 0:1000 --profile transfers --shard 1/4 --time-budget 600
+  unified-trace stress --device host --seeds 0:8
   unified-trace stress --replay build/stress/cases/CASE.json`;
 
 /** @internal */
@@ -114,8 +120,8 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
     .option("--replay <case>", "run a saved case alone")
     .option(
       "--device <name>",
-      "model, the simulated one; cuda comes later",
-      oneOf("--device", ["model", "cuda"]),
+      "what carries the bytes: model, the simulated one; host, cuda: real streams, held up as the seed says",
+      oneOf<StressDevice>("--device", ["model", "host", "cuda"]),
       "model",
     )
     .option("--json", "print one JSON document");
@@ -123,12 +129,9 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
     .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (flags: StressFlags, self: Command) => {
-        if (flags.device === "cuda") {
-          const message = "--device cuda is not there yet: the harness runs on the model device";
-          throw new UnifiedTraceError("device_unavailable", message);
-        }
+        openDevice(flags.device, { verify: "touched" }); // is it there?
         checkReportFlags(flags, session);
-        if (flags.replay !== undefined) return replay(flags.replay, self, session);
+        if (flags.replay !== undefined) return replay(flags.replay, flags.device, self, session);
         return stress(flags, session);
       }),
     );
@@ -140,7 +143,7 @@ function layoutList(text: string): readonly Layout[] {
   );
 }
 
-function replay(file: string, command: Command, session: Session): number {
+function replay(file: string, device: StressDevice, command: Command, session: Session): number {
   for (const option of command.options) {
     const name = option.attributeName();
     if (REPLAY_FLAGS.has(name) || command.getOptionValueSource(name) !== "cli") continue;
@@ -148,14 +151,14 @@ function replay(file: string, command: Command, session: Session): number {
       `--replay runs one case as it stands: ${option.long ?? name} says nothing there`,
     );
   }
-  const result = replayCase(file);
+  const result = replayCase(file, device);
   if (session.isJson) session.printJson(replayedJson(result, file));
   else session.print(replayedText(result, session.palette));
   return result.finding !== null ? EXIT.finding : EXIT.notRepeated;
 }
 
 async function stress(flags: StressFlags, session: Session): Promise<number> {
-  const { seeds, ops, layouts, pageSizes, profile, jobs, shard, timeBudget, out } = flags;
+  const { seeds, ops, layouts, pageSizes, profile, jobs, shard, timeBudget, out, device } = flags;
   if (flags.minimize === true && out === undefined)
     throw new UsageError("--minimize goes with --out: it shrinks the cases that lie there");
   const questionsEvery = flags.deep === true ? 1 : QUESTIONS_EVERY;
@@ -166,6 +169,7 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
     pageSizes,
     profile,
     questionsEvery,
+    device,
     shard: shard ?? null,
     jobs,
     timeBudget: timeBudget ?? null,
@@ -196,13 +200,19 @@ async function sourcesOf(): Promise<string> {
 }
 
 /** The command that shows a finding again. */
-function reproduceWith(finding: StressFinding, { ops, deep }: StressFlags): string {
-  if (finding.case !== null) return `unified-trace stress --replay ${shellWord(finding.case)}`;
+function reproduceWith(finding: StressFinding, { ops, deep, device }: StressFlags): string {
+  const on = device === "model" ? [] : [`--device ${device}`];
+  if (finding.case !== null)
+    return ["unified-trace stress --replay", shellWord(finding.case), ...on].join(" ");
   const match = /^(.+)\/p(\d+)\/seed-(\d+)$/.exec(finding.run);
   const [, layout = "", pageSize = "", seed = ""] = match ?? [];
   const words = [`--seeds ${seed}`, `--ops ${ops}`, `--layouts ${layout}`];
   const more = [`--page-sizes ${pageSize}`, `--profile ${finding.profile ?? "mixed"}`];
-  return ["unified-trace stress", ...words, ...more, ...(deep === true ? ["--deep"] : [])].join(
-    " ",
-  );
+  return [
+    "unified-trace stress",
+    ...words,
+    ...more,
+    ...(deep === true ? ["--deep"] : []),
+    ...on,
+  ].join(" ");
 }

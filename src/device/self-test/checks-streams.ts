@@ -7,6 +7,7 @@ import {
   type ContractCheck,
   equal,
   FULL,
+  hashOfStamps,
   STATE,
   stampsOf,
   WINDOW,
@@ -208,6 +209,20 @@ export const STREAM_CHECKS: readonly ContractCheck[] = [
           [VERB.hostWait, 1],
         );
         bench.expectStamps(FULL, 90, stampsOf(WRITER, 0, 4));
+      }),
+  },
+  {
+    name: "a send reads behind the schedule stream",
+    run: (backend) =>
+      withBench(backend, (bench) => {
+        const stamps = stampsOf(WRITER, 0, 4);
+        bench.submit(
+          [VERB.delay, STREAM.schedule, LATE_US],
+          [VERB.stamp, FULL, 4, ...stamps.flatMap((stamp, unit) => [90, unit, stamp | 0])],
+          [VERB.send, 1, 0, 1, 1, FULL, 90, hashOfStamps(stamps)[0]! | 0, 0b1111],
+          [VERB.hostWait, 1],
+        );
+        bench.expectNoFault();
       }),
   },
   {

@@ -5,20 +5,29 @@ import type { Judge, ShrinkCase } from "../shrink/case.js";
 import type { StopReason } from "../shrink/search.js";
 import { type FailingCase, shrink } from "../shrink/shrink.js";
 import { loadCase, writeCaseTo } from "./cases.js";
+import type { StressDevice } from "./run.js";
 import { stressCase } from "./seed.js";
 
 /** @public */
 export interface MinimizeControl {
+  readonly device?: StressDevice; // default model
   readonly isTimeOver?: () => boolean;
   readonly signal?: AbortSignal;
 }
 
 /** What judges a case: the check of a failure, or all of them, with the completion schedules of one seed. @public */
-export function stressJudge(seed: number, wanted: Signature | null): Judge {
+export function stressJudge(
+  seed: number,
+  wanted: Signature | null,
+  device: StressDevice = "model",
+): Judge {
   return async (candidate: ShrinkCase) => {
     let result;
     try {
-      result = stressCase(candidate, { seed, ...(wanted === null ? {} : { only: wanted.check }) });
+      result = stressCase(candidate, {
+        ...{ seed, device },
+        ...(wanted === null ? {} : { only: wanted.check }),
+      });
     } catch (error) {
       if (error instanceof InputError) return { kind: "invalid", n: 0 }; // no run on this configuration
       throw error;
@@ -44,8 +53,9 @@ export async function minimizeCase(
   control: MinimizeControl,
 ): Promise<"minimal" | StopReason | null> {
   const { config, ops, seed, run, profile, signature } = loadCase(file);
+  const { device = "model" } = control;
   const write = async ({ case: smaller, finding }: FailingCase): Promise<void> => {
-    const { answers } = stressCase(smaller, { seed });
+    const { answers } = stressCase(smaller, { seed, device });
     const executed = smaller.ops.map((operation, n) => {
       const err = answers[n]?.err;
       if (err === undefined) return { operation, err: null, rule: null };
@@ -64,7 +74,7 @@ export async function minimizeCase(
   const result = await shrink({
     ...control,
     case: { config, ops },
-    judge: stressJudge(seed, signature),
+    judge: stressJudge(seed, signature, device),
     signature,
     target: signature?.check === "expectation" ? "unchanged" : "free",
     others: 0,

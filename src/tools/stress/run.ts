@@ -5,7 +5,8 @@ import { InputError, InternalError } from "../../base/errors.js";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../../base/operations.js";
 import type { State } from "../../base/state.js";
 import { Harness, type HarnessFinding } from "../../device/harness/harness.js";
-import { ModelDevice } from "../../device/model.js";
+import type { Device } from "../../device/device.js";
+import { openDevice } from "../../device/open-device.js";
 import { KVStorage } from "../../kv/storage.js";
 import { OpenThings } from "../../workload/scenario-drain.js";
 import { RunAuditor } from "../audit/auditor.js";
@@ -31,6 +32,9 @@ const ON_DEVICE = [
   "bad_effect",
 ];
 
+/** Devices that a run can go over. @public */
+export type StressDevice = "model" | "host" | "cuda";
+
 /** @public */
 export interface StressRunOptions {
   readonly config: DirectConfig;
@@ -40,6 +44,8 @@ export interface StressRunOptions {
   readonly questionsEvery?: number;
   /** The one check whose findings are wanted: what costs time and cannot give them is left out. Default: all. */
   readonly only?: string | null;
+  /** What carries the bytes; the others have real streams, whose work is held up as the seed says. Default: model. */
+  readonly device?: StressDevice;
 }
 
 /** Numbers of a run. @public */
@@ -82,14 +88,17 @@ export class StressRun {
   readonly #digests = new Map<string, string>(); // by component, as the answers of rank 0 told
   #config: DirectConfig;
   #boot: BootOk | null = null;
-  #device: ModelDevice | null = null;
+  readonly #deviceKind: StressDevice;
+  #device: Device | null = null;
   #harness: Harness | null = null;
   #auditor: RunAuditor | null = null;
   #isBroken = false;
   #isQuiet = true; // nothing was open after the last operation
   #n = 0;
 
-  constructor({ config, seed, questionsEvery = 8, only = null }: StressRunOptions) {
+  constructor(options: StressRunOptions) {
+    const { config, seed, questionsEvery = 8, only = null, device = "model" } = options;
+    this.#deviceKind = device;
     this.#config = config;
     this.#seed = seed;
     this.#every = questionsEvery;
@@ -155,8 +164,10 @@ export class StressRun {
       for (const found of this.#harness.end()) this.#findOnDevice(last, found);
       Object.assign(this.counts, this.#harness.counts);
     }
+    const violation = this.#isBroken ? null : (this.#device?.verifyAll() ?? null);
+    this.#device?.close();
+    this.#device = null;
     if (this.#isBroken || this.#boot === null) return;
-    const violation = this.#device?.verifyAll() ?? null;
     if (violation !== null)
       this.#find(last, violation.check, violation.band ?? null, violation.message);
     if (this.#wants("digest_drift")) this.#copy(last);
@@ -176,7 +187,7 @@ export class StressRun {
     this.#boot = answer.ok as BootOk;
     if (this.#wants("audit")) this.#auditor = new RunAuditor(this.#config, this.#boot);
     if (!this.#wants(...ON_DEVICE)) return;
-    this.#device = new ModelDevice({ verify: "touched" });
+    this.#device = openDevice(this.#deviceKind, { verify: "touched", delaySeed: this.#seed });
     this.#device.open(this.#config, this.#boot);
     this.#harness = new Harness({
       config: this.#config,
@@ -206,6 +217,7 @@ export class StressRun {
     const violation = this.#device?.apply(operation, answer) ?? null;
     if (violation === null) return;
     this.#find(operation, violation.check, violation.band ?? null, violation.message);
+    this.#device?.close();
     this.#device = null; // its books are no longer those of the run
   }
 

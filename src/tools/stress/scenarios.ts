@@ -5,7 +5,7 @@ import { type Scenario, scenarioWorkload } from "../../workload/scenario.js";
 import { CoverageCounts } from "../coverage.js";
 import type { Finding } from "../findings.js";
 import { barrierBehind } from "./seed.js";
-import { noStressCounts, type StressCounts, StressRun } from "./run.js";
+import { noStressCounts, type StressCounts, type StressDevice, StressRun } from "./run.js";
 
 /** One scenario on one of its configurations. @internal */
 export interface StressScenarioResult {
@@ -17,16 +17,20 @@ export interface StressScenarioResult {
 }
 
 /** Runs every scenario, its drain included, on each of its configurations. @internal */
-export function* stressScenarios(scenarios: readonly Scenario[]): Iterable<StressScenarioResult> {
+export function* stressScenarios(
+  scenarios: readonly Scenario[],
+  device: StressDevice = "model",
+): Iterable<StressScenarioResult> {
   let seed = 0; // each has another completion schedule
   for (const scenario of scenarios)
-    for (const [name] of scenario.configs) yield stressScenario(scenario, name, seed++);
+    for (const [name] of scenario.configs) yield stressScenario(scenario, name, seed++, device);
 }
 
 function stressScenario(
   scenario: Scenario,
   configName: string | null,
   seed: number,
+  device: StressDevice,
 ): StressScenarioResult {
   const workload = scenarioWorkload(scenario, configName);
   const coverage = new CoverageCounts();
@@ -37,7 +41,7 @@ function stressScenario(
     coverage.add("boot", storage.apply({ op: "boot", args: {} })); // refused: nothing can follow
     return { ...own, findings: [], counts: { ...noStressCounts(), operations: 1 } };
   }
-  const run = new StressRun({ config: direct, seed, questionsEvery: 1 });
+  const run = new StressRun({ config: direct, seed, questionsEvery: 1, device });
   // One that says nothing of barriers has the engine's usual one behind each forward.
   const hasBarriers = scenario.ops.some(({ operation }) => operation.op === "forward.barrier");
   let answer: Answer | null = null;

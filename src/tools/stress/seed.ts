@@ -6,7 +6,7 @@ import type { Layout } from "../../workload/layouts.js";
 import { seededWorkload, WEIGHT_NAMES } from "../../workload/seeded.js";
 import { CoverageCounts } from "../coverage.js";
 import type { Finding } from "../findings.js";
-import { type StressCounts, StressRun } from "./run.js";
+import { type StressCounts, type StressDevice, StressRun } from "./run.js";
 
 /** Profiles that the seeds go through in turn where none is named. @internal */
 export const STRESS_PROFILES = [
@@ -33,6 +33,8 @@ export interface StressSeedOptions {
   readonly profile?: string;
   /** How many questions are asked before one is tried on a copy. Default 8. */
   readonly questionsEvery?: number;
+  /** What carries the bytes. Default: model. */
+  readonly device?: StressDevice;
 }
 
 /** An operation as it was executed. @public */
@@ -74,6 +76,7 @@ export function stressSeed(options: StressSeedOptions): StressSeedResult {
     config,
     seed,
     ...(questionsEvery === undefined ? {} : { questionsEvery }),
+    device: options.device ?? "model",
   });
   const coverage = new CoverageCounts();
   const executed: ExecutedOperation[] = [];
@@ -135,6 +138,7 @@ export interface StressCaseOptions {
   readonly rules?: readonly (string | null | undefined)[];
   /** The one check whose findings are wanted; others may be missing. Default: all. */
   readonly only?: string;
+  readonly device?: StressDevice;
 }
 
 /** @public */
@@ -150,7 +154,8 @@ export function stressCase(input: StressCase, options: StressCaseOptions): Stres
   const { seed, questionsEvery = 1, rules = [], only = null } = options;
   const isBooted = input.ops[0]?.op === "boot";
   const boot: KvOperation = { op: "boot", args: {} };
-  const run = new StressRun({ config: input.config, seed, questionsEvery, only });
+  const { device = "model" } = options;
+  const run = new StressRun({ config: input.config, seed, questionsEvery, only, device });
   const answers: Answer[] = [];
   if (!isBooted) run.apply(boot);
   for (const [at, operation] of input.ops.entries()) {

@@ -7,7 +7,7 @@ import { minimizeCase } from "./minimize.js";
 import { loadCase, openFolder, pruneCases, saveCase, savedCases } from "./cases.js";
 import { type StressScenarioResult, stressScenarios } from "./scenarios.js";
 import { ResumeState, type UnitResult } from "./resume.js";
-import { noStressCounts, type StressCounts } from "./run.js";
+import { noStressCounts, type StressCounts, type StressDevice } from "./run.js";
 import { stressCase } from "./seed.js";
 import {
   type PlainResult,
@@ -65,11 +65,13 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
   const state = out === null ? null : new ResumeState(out, keyOf(options));
   const cases = out === null ? [] : savedCases(out);
   const counts = noStressCounts();
-  const again = cases.map((file) => runCase(file, counts)).filter((one) => one !== null);
+  const again = cases
+    .map((file) => runCase(file, counts, options.device))
+    .filter((one) => one !== null);
   const coverage = new CoverageCounts();
   let scenarios = 0;
   for (const found of options.shard === null || options.shard.index === 1
-    ? stressScenarios(options.scenarios)
+    ? stressScenarios(options.scenarios, options.device)
     : []) {
     signal?.throwIfAborted();
     scenarios += 1;
@@ -89,7 +91,12 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
   if (options.isMinimizing)
     for (const { case: file } of findings) {
       signal?.throwIfAborted();
-      if (file !== null) await minimizeCase(file, { isTimeOver: isLate, ...control(signal) });
+      if (file !== null)
+        await minimizeCase(file, {
+          device: options.device,
+          isTimeOver: isLate,
+          ...control(signal),
+        });
     }
   return {
     verdict: findings.length > 0 ? "failed" : leftOut > 0 ? "incomplete" : "passed",
@@ -154,8 +161,8 @@ function control(signal: AbortSignal | undefined): { readonly signal?: AbortSign
 }
 
 /** What a run depends on beside its layout, page size and seed. */
-function keyOf({ ops, profile, questionsEvery, revision }: StressOptions): string {
-  return JSON.stringify({ ops, profile, questionsEvery, revision });
+function keyOf({ ops, profile, questionsEvery, revision, device }: StressOptions): string {
+  return JSON.stringify({ ops, profile, questionsEvery, revision, device });
 }
 
 /** A finding's case is on the disk before the run counts as done. */
@@ -191,8 +198,8 @@ function addCounts(total: StressCounts, own: StressCounts): void {
 }
 
 /** Runs a saved case again; null where it no longer fails. */
-function runCase(file: string, counts: StressCounts): StressFinding | null {
-  const { finding, seed, name, counts: own } = replayCase(file);
+function runCase(file: string, counts: StressCounts, device: StressDevice): StressFinding | null {
+  const { finding, seed, name, counts: own } = replayCase(file, device);
   addCounts(counts, own);
   return finding === null ? null : { ...finding, run: name, profile: null, seed, case: file };
 }
@@ -208,13 +215,13 @@ export interface ReplayedCase {
 }
 
 /** Runs a saved case once. Throws `InputError` for a file that is none. @public */
-export function replayCase(file: string): ReplayedCase {
+export function replayCase(file: string, device: StressDevice = "model"): ReplayedCase {
   const { name, config, ops, rules, seed, signature } = loadCase(file);
   // The rules that operations break tell what was expected; only a case about that is judged by it.
   const isAboutRules = signature?.check === "expectation";
   const { findings, counts } = stressCase(
     { config, ops },
-    { seed, ...(isAboutRules ? { rules } : {}) },
+    { seed, device, ...(isAboutRules ? { rules } : {}) },
   );
   const own =
     signature === null

@@ -1,6 +1,7 @@
 // The runs of a stress command and who works on them: this thread, or several worker threads. The results are the same.
 import { Worker } from "node:worker_threads";
 import type { Layout } from "../../workload/layouts.js";
+import type { StressDevice } from "./run.js";
 import type { ExecutedOperation, StressSeedOptions, StressSeedResult } from "./seed.js";
 import { stressSeed } from "./seed.js";
 
@@ -23,17 +24,19 @@ export interface UnitPlan {
   readonly pageSizes: readonly number[]; // tokens; each seed takes one, in turn
   readonly profile: string;
   readonly questionsEvery: number;
+  readonly device: StressDevice;
   readonly shard: { readonly index: number; readonly of: number } | null; // index from 1
 }
 
 /** Every run of a plan, or of its shard: layout by layout, seed by seed. @internal */
 export function* unitsOf(plan: UnitPlan): Generator<StressSeedOptions> {
-  const { seeds, ops, layouts, pageSizes, profile, questionsEvery } = plan;
+  const { seeds, ops, layouts, pageSizes, profile, questionsEvery, device } = plan;
   let at = 0;
   for (const layout of layouts)
     for (let seed = seeds.from; seed < seeds.to; seed++) {
       const pageSize = pageSizes[seed % pageSizes.length]!; // in range
-      if (isInShard(plan, at)) yield { seed, ops, layout, pageSize, profile, questionsEvery };
+      if (isInShard(plan, at))
+        yield { seed, ops, layout, pageSize, profile, questionsEvery, device };
       at += 1;
     }
 }

@@ -22,6 +22,7 @@ const OPTIONS: StressOptions = {
   layouts: ["full+window+state"],
   pageSizes: [4],
   profile: "default",
+  device: "model",
   questionsEvery: 8,
   shard: null,
   jobs: 1,
