@@ -3,7 +3,9 @@
 // Exit: 0 when nothing failed and at least one test ran, else 1.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
+import { lacking } from "./lacking.mjs";
 import { checks, command, findCompiler, isFound, root, runNode } from "./steps.mjs";
+import { nativeTests } from "./test-native.mjs";
 
 let passed = 0;
 let failed = 0;
@@ -39,13 +41,29 @@ function nativeSteps() {
     say("\n== native: skipped: no CMake");
     return;
   }
-  step("native build", () =>
-    runNode([
-      command("cmake-js"),
-      ...["build", "--directory", "native", "--out", "build/native-cpu", "--CDUT_CUDA=OFF"],
-    ]),
-  );
-  step("native tests", () => runNode(["scripts/test-native.mjs"]));
+  step("native build", () => buildNative("build/native-cpu", "--CDUT_CUDA=OFF"));
+  if (isFound("nvcc")) step("native build with CUDA", () => buildNative("build/native"));
+  else say("\n== native build with CUDA: skipped: no nvcc");
+  say("\n== native tests");
+  const result = nativeTests();
+  passed += result.passed;
+  failed += result.failures.length;
+  failures.push(...result.failures);
+}
+
+function buildNative(folder, ...options) {
+  return runNode([
+    command("cmake-js"),
+    ...["build", "--directory", "native", "--out", folder, ...options],
+  ]);
+}
+
+function lackingSteps() {
+  for (const { name, missing, run } of lacking) {
+    const reason = missing();
+    if (reason === undefined) step(name, run);
+    else say(`\n== ${name}: skipped: ${reason}`);
+  }
 }
 
 /** A failure's message without the runner's part of the stack; the whole stands further up in the output. */
@@ -106,6 +124,7 @@ function tests() {
 step("build", () => runNode(["scripts/build.mjs"]));
 for (const { name, run } of checks) step(name, run);
 nativeSteps();
+lackingSteps();
 tests();
 
 if (failures.length > 0) {
