@@ -58,12 +58,14 @@ std::vector<cuda::CopyPlan> plans_to_try(const cuda::CopyDevice &device) {
   for (const uint32_t chunk : {2u << 10, 4u << 10, 8u << 10, 16u << 10, 32u << 10}) {
     for (const uint32_t stages : {4u, 6u, 8u, 12u, 16u}) {
       for (const uint32_t blocks : {1u, 2u, 4u, 8u}) {
-        const uint64_t shared = static_cast<uint64_t>(blocks) * (chunk * stages + 3072); // what a block takes for itself
+        const uint64_t shared =
+            static_cast<uint64_t>(blocks) * (chunk * stages + 3072); // what a block takes for itself
         const bool fits = shared <= device.shared_bytes_max && chunk * stages <= device.shared_bytes_max - 2048;
         if (!fits || chunk * stages * blocks < (16u << 10)) continue;
         for (const uint32_t pending : {1u, 2u, 4u}) {
           if (pending * 2 > stages) continue;
-          for (const bool evict : {false, true}) plans.push_back({cuda::CopyVariant::bulk, chunk, stages, pending, blocks, evict});
+          for (const bool evict : {false, true})
+            plans.push_back({cuda::CopyVariant::bulk, chunk, stages, pending, blocks, evict});
         }
       }
     }
@@ -88,7 +90,8 @@ void measure_ceilings(Bench &bench) {
   const Times copy = clock.time(7, [&](uint32_t) {
     return cudaMemcpyAsync(arena + half, arena, half, cudaMemcpyDeviceToDevice, bench.stream());
   });
-  const Times fill = clock.time(7, [&](uint32_t i) { return cudaMemsetAsync(arena, static_cast<int>(i), half, bench.stream()); });
+  const Times fill =
+      clock.time(7, [&](uint32_t i) { return cudaMemsetAsync(arena, static_cast<int>(i), half, bench.stream()); });
   bench.copy_ceiling = 2.0 * static_cast<double>(half) / copy.single_us / 1e3;
   bench.zero_ceiling = static_cast<double>(half) / fill.single_us / 1e3;
   std::printf("ceilings: device-to-device copy of %.1f GiB %.0f GB/s (read + written), memset %.0f GB/s\n",
@@ -108,7 +111,8 @@ void measure_copies(Bench &bench) {
         return cuda::launch_copy(bench.device->properties, plan, bench.view().arena, page_bytes, sets.lists[i % 16], n,
                                  bench.stream());
       });
-      print_rate(what, times, 2.0 * n * static_cast<double>(page_bytes), bench.copy_ceiling, want_of_copy(n, page_bytes));
+      print_rate(what, times, 2.0 * n * static_cast<double>(page_bytes), bench.copy_ceiling,
+                 want_of_copy(n, page_bytes));
       check_copy(bench, band, n, plan, what);
     }
   }
@@ -127,7 +131,8 @@ void measure_copies(Bench &bench) {
       }
       return cudaSuccess;
     });
-    print_rate("one memcpy a page, 256 x " + size_word(page_bytes), times, 2.0 * n * static_cast<double>(page_bytes), bench.copy_ceiling, 0);
+    print_rate("one memcpy a page, 256 x " + size_word(page_bytes), times, 2.0 * n * static_cast<double>(page_bytes),
+               bench.copy_ceiling, 0);
   }
 }
 
@@ -178,7 +183,7 @@ void measure_zero(Bench &bench) {
       for (const auto &verb : verbs) lists.push_back(bench.list(verb));
       const auto launch = [&](const cuda::ZeroPlan &plan, uint32_t i) {
         const uint64_t chunks = (page_bytes + plan.chunk_bytes - 1) / plan.chunk_bytes * n;
-        return cuda::launch_schedule(bench.view(), {lists[i % 16], 4 + n, 0}, chunks, plan, bench.stream());
+        return cuda::launch_schedule(bench.view(), {lists[i % 16], 4 + n, 0, 0}, chunks, false, plan, bench.stream());
       };
       const std::string what = "zero " + std::to_string(n) + " x " + size_word(page_bytes);
       const cuda::ZeroPlan chosen = cuda::choose_zero_plan(multiprocessors, page_bytes * n);

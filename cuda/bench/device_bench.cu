@@ -1,8 +1,8 @@
 // Every kernel of the CUDA backend beside its ceiling, from one run on one device. Needs no Node.
 //   device_bench             the table                device_bench --sweep     also every way to copy
 //   device_bench --gib 12    a smaller arena
-// Times are medians of device events; inputs rotate over more memory than the cache holds; results are checked in the run.
-// Exit code 0: all results right (targets may be missed; the last line counts them).
+// Times are medians of device events; inputs rotate over more memory than the cache holds; results are checked in the
+// run. Exit code 0: all results right (targets may be missed; the last line counts them).
 #include <cstring>
 
 #include "sections.hpp"

@@ -48,7 +48,8 @@ Words operation(Bench &bench, uint32_t pages, uint32_t rows, uint32_t cells) {
     std::vector<int32_t> zero = {static_cast<int32_t>(band), static_cast<int32_t>(pages)};
     taken.emplace_back();
     while (taken.back().size() < pages) {
-      const auto page = static_cast<int32_t>(1 + band * 16000 + bench.random() % 16000); // each band its own half of the bytes
+      const auto page =
+          static_cast<int32_t>(1 + band * 16000 + bench.random() % 16000); // each band its own half of the bytes
       if (used[static_cast<size_t>(page)]) continue;
       used[static_cast<size_t>(page)] = true;
       taken.back().push_back(page);
@@ -98,8 +99,10 @@ void measure_operations(Bench &bench) {
   };
   print_operation("wait, zero 2 x 16, bind 2 x 16, row of 16 cells", submit_us(bench, device, with_wait(plain)), 12);
   print_operation("the same, row of 256 cells", submit_us(bench, device, with_wait(wide)), 12);
-  print_operation("decode step of 256: zero 2 x 16, bind 2 x 16, 16 rows a cell", submit_us(bench, device, with_wait(decode)), 12);
-  print_operation("extend by 1000 pages: zero and bind 2 x 1000, row of 1000", submit_us(bench, device, operation(bench, 1000, 1, 1000).words), 0);
+  print_operation("decode step of 256: zero 2 x 16, bind 2 x 16, 16 rows a cell",
+                  submit_us(bench, device, with_wait(decode)), 12);
+  print_operation("extend by 1000 pages: zero and bind 2 x 1000, row of 1000",
+                  submit_us(bench, device, operation(bench, 1000, 1, 1000).words), 0);
   Words only_wait;
   only_wait.verb(UT_WAIT, {1});
   print_operation("a wait alone", submit_us(bench, device, only_wait.words), 0);
@@ -138,25 +141,31 @@ void measure_host_side(Bench &bench) {
     must(UT_CUDA(cudaStreamSynchronize(other)));
   };
   std::printf("\nhost time of single calls, median\n");
-  const std::vector<int32_t> cell = {UT_ROW, 6, 1, 0, 1, 1};
-  const cuda::List short_list{cell.data(), 6, nullptr};
-  const std::vector<int32_t> cells(cuda::kLongWords, 0);
-  std::vector<int32_t> long_row = cells;
-  std::copy(cell.begin(), cell.end(), long_row.begin());
-  long_row[1] = 1000;
-  long_row[4] = 995;
-  const cuda::List long_list{long_row.data(), 1000, nullptr};
-  std::printf("  launch with 1 KiB of parameters %.2f us, with 4 KiB %.2f us\n",
-              host_us(40, 32, [&] { must(UT_CUDA(cuda::launch_schedule(bench.view(), {short_list, 0, 6}, 0, {16, 1}, stream))); }, settle),
-              host_us(40, 32, [&] { must(UT_CUDA(cuda::launch_schedule(bench.view(), {long_list, 0, 1000}, 0, {16, 1}, stream))); }, settle));
+  // One verb and its one task.
+  const std::vector<int32_t> cell = {UT_ROW, 6, 1, 0, 1, 1, 0, 0};
+  std::vector<int32_t> cells = {UT_ROW, 998, 1, 0, 993};
+  cells.resize(1000);
+  const cuda::ScheduleList short_list{{cell.data(), 8, nullptr}, 0, 6, 1};
+  const cuda::ScheduleList long_list{{cells.data(), 1000, nullptr}, 0, 998, 1};
+  const auto launch = [&](const cuda::ScheduleList &list) {
+    must(UT_CUDA(cuda::launch_schedule(bench.view(), list, 0, false, {16, 1}, stream)));
+  };
+  std::printf(
+      "  launch with 1 KiB of parameters %.2f us, with 4 KiB %.2f us\n",
+      host_us(40, 32, [&] { launch(short_list); }, settle), host_us(40, 32, [&] { launch(long_list); }, settle));
   std::printf("  event record %.2f us, stream wait %.2f us\n",
-              host_us(40, 32, [&] { must(UT_CUDA(cudaEventRecord(event, stream))); }, settle),
+              host_us(
+                  40, 32, [&] { must(UT_CUDA(cudaEventRecord(event, stream))); }, settle),
               host_us(40, 32, [&] { must(UT_CUDA(cudaStreamWaitEvent(other, event, 0))); }, settle));
-  std::printf("  cudaMallocAsync + cudaFreeAsync of 2 MiB %.2f us\n", host_us(40, 32, [&] {
-                void *memory = nullptr;
-                must(UT_CUDA(cudaMallocAsync(&memory, 2 << 20, stream)));
-                must(UT_CUDA(cudaFreeAsync(memory, stream)));
-              }, settle));
+  std::printf("  cudaMallocAsync + cudaFreeAsync of 2 MiB %.2f us\n",
+              host_us(
+                  40, 32,
+                  [&] {
+                    void *memory = nullptr;
+                    must(UT_CUDA(cudaMallocAsync(&memory, 2 << 20, stream)));
+                    must(UT_CUDA(cudaFreeAsync(memory, stream)));
+                  },
+                  settle));
   must(UT_CUDA(cudaEventDestroy(event)));
   measure_operations(bench);
 }

@@ -50,8 +50,8 @@ public:
     for (cudaEvent_t event : events_) (void)cudaEventDestroy(event);
   }
 
-  // work(i) queues the i-th piece of work; each i should meet other memory. The stream is held back while the host queues, so
-  // that the host's time is not measured.
+  // work(i) queues the i-th piece of work; each i should meet other memory. The stream is held back while the host
+  // queues, so that the host's time is not measured.
   template <typename Work> Times time(uint32_t repeats, Work &&work) {
     constexpr uint32_t together = 8;
     repeats = std::min(repeats, kPairs);
@@ -92,7 +92,8 @@ private:
 };
 
 // Median host time of one call in microseconds; `settle` runs after every `burst` calls, outside the time.
-template <typename Call, typename Settle> double host_us(uint32_t bursts, uint32_t burst, Call &&call, Settle &&settle) {
+template <typename Call, typename Settle>
+double host_us(uint32_t bursts, uint32_t burst, Call &&call, Settle &&settle) {
   std::vector<double> each;
   for (uint32_t b = 0; b < bursts; b++) {
     for (uint32_t i = 0; i < burst; i++) {
@@ -107,13 +108,16 @@ template <typename Call, typename Settle> double host_us(uint32_t bursts, uint32
 
 inline std::string size_word(uint64_t bytes) {
   char text[32];
-  if (bytes % (1 << 20) == 0) std::snprintf(text, sizeof text, "%llu MiB", static_cast<unsigned long long>(bytes >> 20));
-  else std::snprintf(text, sizeof text, "%llu KiB", static_cast<unsigned long long>(bytes >> 10));
+  if (bytes % (1 << 20) == 0)
+    std::snprintf(text, sizeof text, "%llu MiB", static_cast<unsigned long long>(bytes >> 20));
+  else
+    std::snprintf(text, sizeof text, "%llu KiB", static_cast<unsigned long long>(bytes >> 10));
   return text;
 }
 
 // bytes: moved, reads and writes counted. target_percent: of the ceiling, 0 for none.
-inline void print_rate(const std::string &what, const Times &times, double bytes, double ceiling, double target_percent) {
+inline void print_rate(const std::string &what, const Times &times, double bytes, double ceiling,
+                       double target_percent) {
   const double rate = bytes / times.single_us / 1e3;
   const double percent = 100 * rate / ceiling;
   const bool is_met = target_percent == 0 || percent >= target_percent;

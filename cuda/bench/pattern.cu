@@ -43,10 +43,12 @@ uint64_t wrong_words(const uint8_t *arena, uint64_t page_bytes, const std::vecto
   unsigned long long *wrong = nullptr, found = 0;
   must(UT_CUDA(cudaMalloc(&sources, source.size() * sizeof(int32_t))));
   must(UT_CUDA(cudaMalloc(&wrong, sizeof *wrong)));
-  must(UT_CUDA(cudaMemcpyAsync(sources, source.data(), source.size() * sizeof(int32_t), cudaMemcpyHostToDevice, stream)));
+  must(UT_CUDA(
+      cudaMemcpyAsync(sources, source.data(), source.size() * sizeof(int32_t), cudaMemcpyHostToDevice, stream)));
   must(UT_CUDA(cudaMemsetAsync(wrong, 0, sizeof *wrong, stream)));
-  check_kernel<<<4096, 256, 0, stream>>>(reinterpret_cast<const uint32_t *>(arena), static_cast<uint32_t>(page_bytes / 4),
-                                         sources, static_cast<uint32_t>(source.size()), seed, wrong);
+  check_kernel<<<4096, 256, 0, stream>>>(reinterpret_cast<const uint32_t *>(arena),
+                                         static_cast<uint32_t>(page_bytes / 4), sources,
+                                         static_cast<uint32_t>(source.size()), seed, wrong);
   must(UT_LAUNCHED("check_kernel"));
   must(UT_CUDA(cudaMemcpyAsync(&found, wrong, sizeof found, cudaMemcpyDeviceToHost, stream)));
   must(UT_CUDA(cudaStreamSynchronize(stream)));

@@ -1,4 +1,5 @@
-// The parts of the benchmark. All work on one opened device whose bands are grids of 16 KiB to 1 MiB pages over one arena.
+// The parts of the benchmark. All work on one opened device whose bands are grids of 16 KiB to 1 MiB pages over one
+// arena.
 #pragma once
 #include <cstdint>
 #include <random>

@@ -21,7 +21,8 @@ template <typename T> T *device_memory(uint64_t count) {
 }
 
 // What the table says of pages that were written whole by one writer.
-void expect_hashes(Bench &bench, uint32_t band, const std::vector<int32_t> &pages, uint32_t writer, const std::string &what) {
+void expect_hashes(Bench &bench, uint32_t band, const std::vector<int32_t> &pages, uint32_t writer,
+                   const std::string &what) {
   const uint32_t units = bench.band(band).units;
   const auto n = static_cast<uint32_t>(pages.size());
   const std::vector<uint32_t> masks(static_cast<size_t>(n) * mask_words(bench.band(band)), 0xffffffffu);
@@ -41,11 +42,13 @@ void expect_hashes(Bench &bench, uint32_t band, const std::vector<int32_t> &page
 }
 
 // All units of the pages, positions counted through.
-std::vector<int32_t> whole_pages(const Bench &bench, uint32_t band, const std::vector<int32_t> &pages, uint32_t writer) {
+std::vector<int32_t> whole_pages(const Bench &bench, uint32_t band, const std::vector<int32_t> &pages,
+                                 uint32_t writer) {
   std::vector<int32_t> places;
   const auto units = static_cast<int32_t>(bench.band(band).units);
   for (size_t i = 0; i < pages.size(); i++)
-    places.insert(places.end(), {static_cast<int32_t>(band), pages[i], 0, units, static_cast<int32_t>(i) * units, static_cast<int32_t>(writer)});
+    places.insert(places.end(), {static_cast<int32_t>(band), pages[i], 0, units, static_cast<int32_t>(i) * units,
+                                 static_cast<int32_t>(writer)});
   return places;
 }
 
@@ -82,10 +85,12 @@ void measure_units(Bench &bench) {
         places.push_back(bench.list(whole_pages(bench, band, pages.back(), 1000 + i)).outside);
       }
       const Times written = clock.time(11, [&](uint32_t i) {
-        return cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places[i % kSets]), n, bench.stream());
+        return cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places[i % kSets]), n,
+                                        bench.stream());
       });
       print_rate("stamp " + what, written, bytes, bench.zero_ceiling, 0);
-      must(UT_CUDA(cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places[0]), n, bench.stream())));
+      must(UT_CUDA(cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places[0]), n,
+                                            bench.stream())));
       must(UT_CUDA(cudaStreamSynchronize(bench.stream())));
       expect_hashes(bench, band, pages[0], 1000, "stamp and hash " + what);
       expect_words(bench, band, pages[0][1], bench.band(band).units, 1000);
@@ -95,15 +100,17 @@ void measure_units(Bench &bench) {
       auto *on_device = device_memory<int32_t>(static_cast<uint64_t>(n) * kSets);
       must(UT_CUDA(cudaMemset(ones, 0xff, static_cast<uint64_t>(n) * mask_words(bench.band(band)) * 4)));
       for (uint32_t i = 0; i < kSets; i++)
-        must(UT_CUDA(cudaMemcpy(on_device + static_cast<uint64_t>(i) * n, pages[i].data(), n * 4ull, cudaMemcpyHostToDevice)));
+        must(UT_CUDA(
+            cudaMemcpy(on_device + static_cast<uint64_t>(i) * n, pages[i].data(), n * 4ull, cudaMemcpyHostToDevice)));
       must(UT_CUDA(cudaStreamSynchronize(nullptr)));
       const Times hashed = clock.time(11, [&](uint32_t i) {
-        return cuda::launch_hash(bench.view(), band, static_cast<uint32_t>(unit_bytes(bench.band(band))), bench.band(band).units,
-                                 on_device + static_cast<uint64_t>(i % kSets) * n, ones, n, out,
+        return cuda::launch_hash(bench.view(), band, static_cast<uint32_t>(unit_bytes(bench.band(band))),
+                                 bench.band(band).units, on_device + static_cast<uint64_t>(i % kSets) * n, ones, n, out,
                                  bench.device->properties.multiprocessors, bench.stream());
       });
       print_rate("hash " + what, hashed, bytes, bench.copy_ceiling, 0);
-      for (void *memory : {static_cast<void *>(out), static_cast<void *>(ones), static_cast<void *>(on_device)}) must(UT_CUDA(cudaFree(memory)));
+      for (void *memory : {static_cast<void *>(out), static_cast<void *>(ones), static_cast<void *>(on_device)})
+        must(UT_CUDA(cudaFree(memory)));
     }
   }
 }
@@ -123,15 +130,18 @@ template <typename Id> void translate_as(Bench &bench, const char *what, double 
   must(UT_CUDA(cudaStreamSynchronize(nullptr)));
   const cuda::Translation all{bench.arena().v2p_of(0), ids, units, n, n, 0, n, 0};
   const auto launch = [&](uint32_t set) {
-    return cuda::launch_translate(all, in + static_cast<uint64_t>(set) * n, sizeof(Id) * 8, out + static_cast<uint64_t>(set) * n,
-                                  sizeof(Id) * 8, bench.stream());
+    return cuda::launch_translate(all, in + static_cast<uint64_t>(set) * n, sizeof(Id) * 8,
+                                  out + static_cast<uint64_t>(set) * n, sizeof(Id) * 8, bench.stream());
   };
   const Times cold = clock.time(21, [&](uint32_t i) { return launch(i % sets); });
   const Times warm = clock.time(21, [&](uint32_t) { return launch(0); });
   const bool is_met = want_us == 0 || cold.single_us <= want_us || warm.single_us <= want_us;
   if (!is_met) missed_targets++;
-  std::printf("translate 1 Mi %-14s %6.2f us cold, %6.2f us in the cache; queued %6.2f and %6.2f us%s\n", what, cold.single_us,
-              warm.single_us, cold.queued_us, warm.queued_us, want_us == 0 ? "" : is_met ? "  want 9.4 met" : "  want 9.4 MISSED");
+  std::printf("translate 1 Mi %-14s %6.2f us cold, %6.2f us in the cache; queued %6.2f and %6.2f us%s\n", what,
+              cold.single_us, warm.single_us, cold.queued_us, warm.queued_us,
+              want_us == 0 ? ""
+              : is_met     ? "  want 9.4 met"
+                           : "  want 9.4 MISSED");
   std::vector<Id> found(n);
   must(UT_CUDA(cudaMemcpy(found.data(), out, n * sizeof(Id), cudaMemcpyDeviceToHost)));
   std::vector<int32_t> v2p(ids);
@@ -157,7 +167,9 @@ void measure_translate(Bench &bench) {
     const uint32_t n = std::min(100000u, ids - first);
     script.insert(script.end(), {UT_BIND, static_cast<int32_t>(5 + 2 * n), 0, 0, static_cast<int32_t>(n)});
     for (uint32_t id = first; id < first + n; id++)
-      script.insert(script.end(), {static_cast<int32_t>(id), id % 7 == 0 ? 0 : static_cast<int32_t>(1 + bench.random() % (bench.band(0).pages - 1))});
+      script.insert(script.end(),
+                    {static_cast<int32_t>(id),
+                     id % 7 == 0 ? 0 : static_cast<int32_t>(1 + bench.random() % (bench.band(0).pages - 1))});
   }
   must(bench.backend->submit(bench.device, script.data(), script.size()));
   translate_as<int32_t>(bench, "int32", 9.4);
@@ -190,13 +202,17 @@ void measure_host_copies(Bench &bench) {
     const std::string way = is_load ? "load" : "back up";
     std::printf("%s: memcpy of %s %.1f GB/s\n", way.c_str(), size_word(bytes).c_str(), ceiling);
     // Everything is written anew first, so that what is read back afterwards was really copied.
-    if (!is_load) must(UT_CUDA(cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places), n, bench.stream())));
+    if (!is_load)
+      must(UT_CUDA(cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places), n,
+                                            bench.stream())));
     for (const uint32_t chunk : {4u << 10, 8u << 10, 32u << 10}) {
       for (const uint32_t blocks : {16u, 32u, 64u, 128u, 264u}) {
         const Times times = clock.time(3, [&](uint32_t) {
-          return cuda::launch_host_copy(bench.view(), lists[is_load ? 1 : 0], n, is_load, page_bytes, {chunk, blocks}, bench.stream());
+          return cuda::launch_host_copy(bench.view(), lists[is_load ? 1 : 0], n, is_load, page_bytes, {chunk, blocks},
+                                        bench.stream());
         });
-        print_rate(way + ", chunk " + size_word(chunk) + ", " + std::to_string(blocks) + " blocks", times, static_cast<double>(bytes), ceiling, 0);
+        print_rate(way + ", chunk " + size_word(chunk) + ", " + std::to_string(blocks) + " blocks", times,
+                   static_cast<double>(bytes), ceiling, 0);
       }
     }
   }

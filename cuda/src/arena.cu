@@ -55,6 +55,7 @@ Status Arena::take(const ut_config &wanted, const Arena *reuse) {
   config.bands = bands;
   for (uint32_t i = 0; i < config.band_count; i++) {
     if (bands[i].page_bytes > uint64_t{UINT32_MAX} / 4) return refuse("band %u: a page of 1 GiB or more", i);
+    if (bands[i].units > kUnitsMax) return refuse("band %u: more than %u units a page", i, kUnitsMax);
   }
   if (reuse != nullptr && reuse->arena_.bytes() >= config.arena_bytes) {
     view.arena = reuse->arena_.data();
@@ -106,7 +107,8 @@ Status Arena::take_host() {
   view.faults.ring = on_device.next<ut_fault>(kFaultsMax);
   view.faults.capacity = kFaultsMax;
   staging = host_.data() + (staging_device - host_.device());
-  faults = reinterpret_cast<ut_fault *>(host_.data() + (reinterpret_cast<uint8_t *>(view.faults.ring) - host_.device()));
+  faults =
+      reinterpret_cast<ut_fault *>(host_.data() + (reinterpret_cast<uint8_t *>(view.faults.ring) - host_.device()));
   return UT_OK;
 }
 

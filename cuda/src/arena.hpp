@@ -8,8 +8,9 @@
 
 namespace ut::cuda {
 
-constexpr uint32_t kFaultsMax = 4096;                // held between two calls of `faults`; more are counted
-constexpr uint32_t kWritesMax = 1u << 18;            // of one forward
+constexpr uint32_t kFaultsMax = 4096;                 // held between two calls of `faults`; more are counted
+constexpr uint32_t kWritesMax = 1u << 18;             // of one forward
+constexpr uint32_t kUnitsMax = 16383;                 // a page; an id with all its expectations fits a list's piece
 constexpr uint64_t kScratchBytes = uint64_t{4} << 20; // one half goes in, one comes out; calls with more go in parts
 
 struct Arena {
@@ -25,8 +26,8 @@ struct Arena {
   const int32_t *v2p_of(uint32_t band) const { return views_[band].v2p; }
   bool checks_reads() const { return (config.flags & UT_CHECK_READS) != 0; }
 
-  // Takes a configuration that check_config accepted. An arena that is large enough is lent by `reuse`, which may be null; its
-  // bytes are touched by `fill` alone. On failure everything that was taken is given back with this object.
+  // Takes a configuration that check_config accepted. An arena that is large enough is lent by `reuse`, which may be
+  // null; its bytes are touched by `fill` alone. On failure everything that was taken is given back with this object.
   Status take(const ut_config &wanted, const Arena *reuse);
   // After `take`: what was lent becomes this object's.
   void adopt(Arena &old);

@@ -1,5 +1,5 @@
-// The table of ut/backend.h. Every call starts from a clean line of text, makes the device current, and never lets a lost
-// device do anything again.
+// The table of ut/backend.h. Every call starts from a clean line of text, makes the device current, and never lets a
+// lost device do anything again.
 #include <cstdio>
 #include <new>
 
@@ -68,7 +68,8 @@ int32_t open(const ut_config *config, ut_device **out) {
   return UT_OK;
 }
 
-// Runs a call of an opened device. A failure that is not the caller's own means that the device can no longer be trusted.
+// Runs a call of an opened device. A failure that is not the caller's own means that the device can no longer be
+// trusted.
 template <typename Call> int32_t on(ut_device *device, bool may_lack_memory, Call &&call) {
   ut::cuda::clear_error();
   if (device == nullptr) return ut::cuda::refuse("no device");
@@ -103,15 +104,15 @@ int32_t submit(ut_device *device, const int32_t *words, uint64_t count) {
   return on(device, false, [&] { return device->submit(words, count); });
 }
 
-int32_t hash_pages(ut_device *device, uint32_t band, uint32_t n, const int32_t *pages, const uint32_t *masks, uint32_t *out) {
+int32_t hash_pages(ut_device *device, uint32_t band, uint32_t n, const int32_t *pages, const uint32_t *masks,
+                   uint32_t *out) {
   return on(device, false, [&] { return ut::cuda::hash_pages(*device, band, n, pages, masks, out); });
 }
 
 int32_t translate(ut_device *device, uint32_t band, const void *ids, uint32_t bits, uint64_t rows, uint64_t columns,
                   void *out, uint32_t out_bits, uint64_t out_columns) {
-  return on(device, false, [&] {
-    return ut::cuda::translate(*device, band, ids, bits, rows, columns, out, out_bits, out_columns);
-  });
+  return on(device, false,
+            [&] { return ut::cuda::translate(*device, band, ids, bits, rows, columns, out, out_bits, out_columns); });
 }
 
 int32_t faults(ut_device *device, ut_fault *out, uint32_t capacity, uint32_t *count_out) {
@@ -146,9 +147,8 @@ int32_t query(ut_device *device, uint32_t handle) {
   return status == UT_OK ? is_over : -status;
 }
 
-const ut_backend table = {UT_BACKEND_ABI, "cuda",     device_count, last_error, capabilities, open,
-                          resize,         close,      submit,       hash_pages, translate,    faults,
-                          read_bytes,     read_table, query};
+const ut_backend table = {UT_BACKEND_ABI, "cuda",     device_count, last_error, capabilities, open,       resize, close,
+                          submit,         hash_pages, translate,    faults,     read_bytes,   read_table, query};
 
 } // namespace
 

@@ -16,7 +16,9 @@ __device__ __forceinline__ void barrier_init(uint64_t *barrier, uint32_t arrival
 }
 
 // Makes shared memory that this thread wrote (barriers, data) visible to the engine.
-__device__ __forceinline__ void fence_shared_to_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void fence_shared_to_engine() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }

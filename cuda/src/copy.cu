@@ -41,11 +41,12 @@ __device__ __forceinline__ Chunk chunk_at(const Chunks &chunks, const int32_t *p
   return {arena + from, arena + to, static_cast<uint32_t>(left < chunks.chunk_bytes ? left : chunks.chunk_bytes)};
 }
 
-// One warp a block: lane 0 drives the engine, all lanes look up the addresses of the next 32 chunks at once, so that a list
-// in host memory is read once every 32 chunks and not chunk by chunk. Loads run stages - stores_pending chunks ahead.
+// One warp a block: lane 0 drives the engine, all lanes look up the addresses of the next 32 chunks at once, so that a
+// list in host memory is read once every 32 chunks and not chunk by chunk. Loads run stages - stores_pending chunks
+// ahead.
 template <uint32_t Capacity>
 __global__ void __launch_bounds__(kWarp)
-copy_bulk_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, Chunks chunks, Pace pace) {
+    copy_bulk_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, Chunks chunks, Pace pace) {
 #ifdef UT_HAS_BULK
   extern __shared__ __align__(128) uint8_t buffers[];
   __shared__ uint64_t loaded[kStagesMax];
@@ -112,7 +113,7 @@ copy_bulk_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, 
 // The same chunks through registers: `Unroll` independent accesses of sizeof(Access) bytes a thread.
 template <typename Access, int Unroll, uint32_t Capacity>
 __global__ void __launch_bounds__(kVectorThreads)
-copy_vector_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, Chunks chunks) {
+    copy_vector_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, Chunks chunks) {
   const int32_t *pairs = words.begin();
   for (uint64_t index = blockIdx.x; index < chunks.total; index += gridDim.x) {
     const Chunk chunk = chunk_at(chunks, pairs, arena, index);
@@ -164,7 +165,7 @@ cudaError_t launch_copy(const CopyDevice &device, const CopyPlan &plan, uint8_t 
     if (plan.variant == CopyVariant::bulk && page_bytes % 16 == 0) {
       const uint32_t shared = plan.stages * plan.chunk_bytes;
       copy_bulk_kernel<<<blocks, kWarp, shared, stream>>>(words, arena, chunks,
-                                                           Pace{plan.stages, plan.stores_pending, plan.evict_first});
+                                                          Pace{plan.stages, plan.stores_pending, plan.evict_first});
     } else if (page_bytes % 16 == 0) {
       copy_vector_kernel<uint4, 4><<<blocks, kVectorThreads, 0, stream>>>(words, arena, chunks);
     } else {

@@ -14,15 +14,24 @@
 
 namespace ut::cuda {
 
-Geometry::~Geometry() { std::free(page_marks); }
+Geometry::~Geometry() {
+  std::free(page_marks);
+  std::free(id_marks[0]);
+  std::free(row_marks);
+}
 
 Status Geometry::prepare() {
-  uint64_t pages = 1;
+  uint64_t pages = 1, ids = 0;
   for (uint32_t i = 0; i < arena.config.band_count; i++) {
     if (arena.bands[i].pages > pages) pages = arena.bands[i].pages;
+    ids += arena.bands[i].ids;
   }
   page_marks = static_cast<uint64_t *>(std::calloc(pages, sizeof(uint64_t)));
-  if (page_marks == nullptr || !checker.prepare(arena.config))
+  id_marks[0] = static_cast<uint32_t *>(std::calloc(ids, sizeof(uint32_t)));
+  row_marks = static_cast<uint32_t *>(std::calloc(arena.config.rows + 1ull, sizeof(uint32_t)));
+  for (uint32_t i = 1; i < arena.config.band_count && id_marks[0] != nullptr; i++)
+    id_marks[i] = id_marks[i - 1] + arena.bands[i - 1].ids;
+  if (page_marks == nullptr || id_marks[0] == nullptr || row_marks == nullptr || !checker.prepare(arena.config))
     return UT_FAIL(UT_NO_MEMORY, "open", "out of host memory");
   return UT_OK;
 }
@@ -87,7 +96,8 @@ Status ut_device::open(const ut_config &config) {
 
 // The new geometry stands before the old one goes, so that a failure leaves the old one as it was.
 Status ut_device::resize(const ut_config &config) {
-  if (config.device != ordinal) return ut::cuda::refuse("device %u is not the one that was opened, %u", config.device, ordinal);
+  if (config.device != ordinal)
+    return ut::cuda::refuse("device %u is not the one that was opened, %u", config.device, ordinal);
   UT_TRY(streams.settle_all());
   Geometry *made = nullptr;
   UT_TRY(make_geometry(config, &geometry->arena, made));

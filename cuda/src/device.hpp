@@ -18,7 +18,7 @@ struct HandleSlot {
 
 // Verbs of SCHEDULE that wait to be launched together.
 struct PendingWords {
-  static constexpr uint32_t kCapacity = 32 << 10;
+  static constexpr uint32_t kCapacity = 32 << 10; // three of them fit a segment of the ring
   uint32_t count = 0;
   int32_t words[kCapacity];
 };
@@ -33,8 +33,12 @@ struct Geometry {
 
   Arena arena;
   ScriptChecker checker;
-  uint64_t *page_marks = nullptr; // [pages of the largest band]: newest run of ordered moves that reads or writes the page
+  uint64_t *page_marks =
+      nullptr; // [pages of the largest band]: newest run of ordered moves that reads or writes the page
   uint64_t move_run = 0;
+  uint32_t *id_marks[bands_max] = {}; // [ids]: newest launch that writes the id's cells; one block for all, the first's
+  uint32_t *row_marks = nullptr;      // [rows + 1]: newest launch that writes the row
+  uint32_t launch = 1;                // the one that is being gathered
 };
 
 } // namespace ut::cuda
@@ -65,8 +69,8 @@ struct ut_device {
   uint32_t forwards = 0;                 // that read something; names marks and halves of the counts
   ut::cuda::PendingWords zeros;
   ut::cuda::PendingWords tables;
+  ut::cuda::PendingWords tasks;
   uint64_t zero_bytes = 0;
-  uint64_t table_cells = 0;
 
 private:
   ut::cuda::Status prewarm();

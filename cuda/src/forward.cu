@@ -41,7 +41,8 @@ __device__ void enter(const BandView &band, uint32_t id, uint32_t number) {
 }
 
 // Blocks (r, part) take cells of row r; the blocks behind them take states.
-__global__ void __launch_bounds__(kThreads) snapshot_kernel(View view, ForwardReads reads, uint32_t number, bool checks) {
+__global__ void __launch_bounds__(kThreads)
+    snapshot_kernel(View view, ForwardReads reads, uint32_t number, bool checks) {
   if (blockIdx.x < reads.row_count) {
     const uint32_t row = static_cast<uint32_t>(reads.rows[2 * blockIdx.x]);
     const uint32_t pages = static_cast<uint32_t>(reads.rows[2 * blockIdx.x + 1]);
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) snapshot_kernel(View view, ForwardRe
 
 // One warp a write: the place by lane 0, the notes by all.
 __global__ void __launch_bounds__(kThreads)
-note_writes_kernel(View view, const int32_t *writes, uint32_t n, WritePlace *places, uint32_t handle) {
+    note_writes_kernel(View view, const int32_t *writes, uint32_t n, WritePlace *places, uint32_t handle) {
   const uint32_t index = (blockIdx.x * kThreads + threadIdx.x) / 32;
   const uint32_t lane = threadIdx.x % 32;
   if (index >= n) return;
@@ -112,7 +113,8 @@ __global__ void __launch_bounds__(kThreads) check_reads_kernel(View view, uint32
       const uint32_t stamp = band.step_expected[i];
       if (stamp == 0) continue;
       const uint64_t entry = i / band.units;
-      check_unit(view, b, band.step_places[entry], static_cast<uint32_t>(i - entry * band.units), stamp, number, handle);
+      check_unit(view, b, band.step_places[entry], static_cast<uint32_t>(i - entry * band.units), stamp, number,
+                 handle);
     }
   }
 }
@@ -131,7 +133,8 @@ uint32_t blocks_for(uint64_t threads) {
 cudaError_t launch_snapshot(const View &view, const ForwardReads &reads, uint32_t number, bool checks,
                             cudaStream_t stream) {
   const uint32_t state_blocks = (reads.state_count + kThreads - 1) / kThreads;
-  const dim3 grid(std::max(1u, reads.row_count + state_blocks), checks ? std::min(kPartsMax, blocks_for(reads.pages_max)) : 1);
+  const dim3 grid(std::max(1u, reads.row_count + state_blocks),
+                  checks ? std::min(kPartsMax, blocks_for(reads.pages_max)) : 1);
   snapshot_kernel<<<grid, kThreads, 0, stream>>>(view, reads, number, checks);
   return cudaGetLastError();
 }

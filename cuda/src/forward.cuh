@@ -1,7 +1,7 @@
-// A forward on the device. Metadata phase: snapshot (what the reads find and what is expected there), then notes (the places
-// of the writes, and what they leave as expected). Payload phase: checks, then writes (stamp.cuh).
-// The snapshot and the places live in one buffer each: all forwards share one stream, so the next one's metadata phase comes
-// after this one's payload phase.
+// A forward on the device. Metadata phase: snapshot (what the reads find and what is expected there), then notes (the
+// places of the writes, and what they leave as expected). Payload phase: checks, then writes (stamp.cuh). The snapshot
+// and the places live in one buffer each: all forwards share one stream, so the next one's metadata phase comes after
+// this one's payload phase.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -14,14 +14,15 @@ namespace ut::cuda {
 struct ForwardReads {
   const int32_t *rows; // (row, pages) * row_count, where kernels find them
   uint32_t row_count;
-  uint32_t pages_max; // the largest `pages`
+  uint32_t pages_max;    // the largest `pages`
   const int32_t *states; // (band, id) * state_count
   uint32_t state_count;
 };
 
-// The rows' counters grow by one each. With `checks`, every id that is bound enters the snapshot once, however many rows
-// hold it. `number`: of the forward, never 0, one higher with each that reads anything.
-cudaError_t launch_snapshot(const View &view, const ForwardReads &reads, uint32_t number, bool checks, cudaStream_t stream);
+// The rows' counters grow by one each. With `checks`, every id that is bound enters the snapshot once, however many
+// rows hold it. `number`: of the forward, never 0, one higher with each that reads anything.
+cudaError_t launch_snapshot(const View &view, const ForwardReads &reads, uint32_t number, bool checks,
+                            cudaStream_t stream);
 
 // writes: (band, id, from, to, position, writer) * n. An id that is not bound is a fault of kind 3 and leaves page 0.
 cudaError_t launch_note_writes(const View &view, const int32_t *writes, uint32_t n, WritePlace *places, uint32_t handle,

@@ -43,8 +43,8 @@ __device__ __forceinline__ void add_unit(uint32_t *out, uint32_t unit, const Uni
 
 // One warp or one block a unit, all units of all pages numbered through.
 template <bool ByBlock>
-__global__ void __launch_bounds__(kThreads)
-hash_kernel(View view, uint32_t band_index, const int32_t *pages, const uint32_t *masks, uint32_t n, uint32_t *out) {
+__global__ void __launch_bounds__(kThreads) hash_kernel(View view, uint32_t band_index, const int32_t *pages,
+                                                        const uint32_t *masks, uint32_t n, uint32_t *out) {
   if (n == 0) return;
   const BandView &band = view.bands[band_index];
   const uint32_t mask_words = (band.units + 31) / 32;
@@ -65,7 +65,7 @@ hash_kernel(View view, uint32_t band_index, const int32_t *pages, const uint32_t
 
 // One block a page, so that the comparison needs no second launch.
 __global__ void __launch_bounds__(kThreads)
-send_kernel(View view, const int32_t *entries, uint32_t n, uint32_t mask_words, uint32_t handle) {
+    send_kernel(View view, const int32_t *entries, uint32_t n, uint32_t mask_words, uint32_t handle) {
   __shared__ uint32_t sum;
   if (blockIdx.x >= n) return;
   const int32_t *entry = entries + static_cast<uint64_t>(blockIdx.x) * (3 + mask_words);
@@ -93,7 +93,8 @@ send_kernel(View view, const int32_t *entries, uint32_t n, uint32_t mask_words, 
 } // namespace
 
 cudaError_t launch_hash(const View &view, uint32_t band, uint32_t unit_bytes, uint32_t units, const int32_t *pages,
-                        const uint32_t *masks, uint32_t n, uint32_t *out, uint32_t multiprocessors, cudaStream_t stream) {
+                        const uint32_t *masks, uint32_t n, uint32_t *out, uint32_t multiprocessors,
+                        cudaStream_t stream) {
   const uint64_t all = static_cast<uint64_t>(n) * units;
   const bool by_block = unit_bytes > kWarpUnitBytes;
   const uint64_t wanted = by_block ? all : (all + kThreads / kWarp - 1) / (kThreads / kWarp);

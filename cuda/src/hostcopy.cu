@@ -26,8 +26,8 @@ template <typename Access> __device__ void copy_bytes(const uint8_t *from, uint8
 }
 
 // Chunks are numbered as if all pages had parts_max parts; the surplus ones of shorter pages are empty.
-__global__ void __launch_bounds__(kThreads)
-host_copy_kernel(View view, const int32_t *entries, uint32_t n, bool is_load, uint32_t parts_max, uint32_t chunk_bytes) {
+__global__ void __launch_bounds__(kThreads) host_copy_kernel(View view, const int32_t *entries, uint32_t n,
+                                                             bool is_load, uint32_t parts_max, uint32_t chunk_bytes) {
   const uint64_t all = static_cast<uint64_t>(n) * parts_max;
   for (uint64_t index = blockIdx.x; index < all; index += gridDim.x) {
     const auto item = static_cast<uint32_t>(index / parts_max);
@@ -49,11 +49,12 @@ host_copy_kernel(View view, const int32_t *entries, uint32_t n, bool is_load, ui
 
 } // namespace
 
-cudaError_t launch_host_copy(const View &view, const int32_t *entries, uint32_t n, bool is_load, uint64_t page_bytes_max,
-                             const HostCopyPlan &plan, cudaStream_t stream) {
-  const auto parts = static_cast<uint32_t>(std::max<uint64_t>(1, (page_bytes_max + plan.chunk_bytes - 1) / plan.chunk_bytes));
-  const auto blocks = static_cast<uint32_t>(
-      std::max<uint64_t>(1, std::min<uint64_t>(plan.blocks, static_cast<uint64_t>(n) * parts)));
+cudaError_t launch_host_copy(const View &view, const int32_t *entries, uint32_t n, bool is_load,
+                             uint64_t page_bytes_max, const HostCopyPlan &plan, cudaStream_t stream) {
+  const auto parts =
+      static_cast<uint32_t>(std::max<uint64_t>(1, (page_bytes_max + plan.chunk_bytes - 1) / plan.chunk_bytes));
+  const auto blocks =
+      static_cast<uint32_t>(std::max<uint64_t>(1, std::min<uint64_t>(plan.blocks, static_cast<uint64_t>(n) * parts)));
   host_copy_kernel<<<blocks, kThreads, 0, stream>>>(view, entries, n, is_load, parts, plan.chunk_bytes);
   return cudaGetLastError();
 }

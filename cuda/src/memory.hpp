@@ -85,8 +85,8 @@ private:
   uint8_t *device_ = nullptr;
 };
 
-// Events without times. Made once, used again and again: a wait that was queued keeps what it saw, so an event may be recorded
-// anew as soon as nobody asks for it any more.
+// Events without times. Made once, used again and again: a wait that was queued keeps what it saw, so an event may be
+// recorded anew as soon as nobody asks for it any more.
 class EventPool {
 public:
   EventPool() = default;

@@ -18,8 +18,8 @@ Status copy_out(ut_device &device, const void *from, uint64_t bytes, void *out) 
   Arena &arena = device.geometry->arena;
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t part = std::min(bytes - done, kScratchBytes);
-    UT_TRY(UT_CUDA(cudaMemcpyAsync(arena.staging, static_cast<const uint8_t *>(from) + done, part, cudaMemcpyDeviceToHost,
-                                   schedule(device))));
+    UT_TRY(UT_CUDA(cudaMemcpyAsync(arena.staging, static_cast<const uint8_t *>(from) + done, part,
+                                   cudaMemcpyDeviceToHost, schedule(device))));
     UT_TRY(UT_CUDA(cudaStreamSynchronize(schedule(device))));
     std::memcpy(static_cast<uint8_t *>(out) + done, arena.staging, part);
     done += part;
@@ -37,7 +37,8 @@ Status check_pages(const ut_band &band, uint32_t n, const int32_t *pages) {
 }
 
 // One part that fits the staging memory: masks, then pages; the hashes come back over them.
-Status hash_part(ut_device &device, uint32_t index, uint32_t n, const int32_t *pages, const uint32_t *masks, uint32_t *out) {
+Status hash_part(ut_device &device, uint32_t index, uint32_t n, const int32_t *pages, const uint32_t *masks,
+                 uint32_t *out) {
   Arena &arena = device.geometry->arena;
   const ut_band &band = arena.bands[index];
   const uint64_t mask_bytes = static_cast<uint64_t>(n) * mask_words(band) * sizeof(uint32_t);
@@ -65,14 +66,14 @@ struct Shape {
 
 } // namespace
 
-Status hash_pages(ut_device &device, uint32_t band, uint32_t n, const int32_t *pages, const uint32_t *masks, uint32_t *out) {
+Status hash_pages(ut_device &device, uint32_t band, uint32_t n, const int32_t *pages, const uint32_t *masks,
+                  uint32_t *out) {
   Arena &arena = device.geometry->arena;
   if (band >= arena.config.band_count) return refuse("band %u is outside 0..%u", band, arena.config.band_count - 1);
   UT_TRY(check_pages(arena.bands[band], n, pages));
   const uint64_t words = mask_words(arena.bands[band]);
   const uint64_t words_each = std::max<uint64_t>(3, words + 1);
   const auto part_max = static_cast<uint32_t>(kScratchBytes / (words_each * sizeof(uint32_t)));
-  if (part_max == 0) return refuse("a mask of %llu words is too long", static_cast<unsigned long long>(words));
   UT_TRY(device.streams.settle_all());
   for (uint32_t done = 0; done < n;) {
     const uint32_t part = std::min(n - done, part_max);
@@ -95,15 +96,16 @@ Status translate(ut_device &device, uint32_t band, const void *ids, uint32_t bit
   UT_TRY(device.streams.settle_all());
   const Shape shape{columns, std::max<uint64_t>(1, out_columns)};
   const uint64_t in_bytes = bits / 8, out_bytes = out_bits / 8, all = rows * out_columns;
-  Translation part{arena.v2p_of(band), geometry.ids, geometry.units, columns,
-                   shape.out_columns, 0, 0, 0};
+  Translation part{arena.v2p_of(band), geometry.ids, geometry.units, columns, shape.out_columns, 0, 0, 0};
   for (part.first = 0; part.first < all; part.first += part.count) {
     part.count = std::min(all - part.first, kHalf / 8);
     part.first_id = shape.ids_before(part.first);
     const uint64_t ids_here = shape.ids_before(part.first + part.count) - part.first_id;
     uint8_t *device_out = arena.scratch + kHalf;
-    std::memcpy(arena.staging, static_cast<const uint8_t *>(ids) + part.first_id * in_bytes, ids_here * in_bytes);
-    UT_TRY(UT_CUDA(cudaMemcpyAsync(arena.scratch, arena.staging, ids_here * in_bytes, cudaMemcpyHostToDevice, schedule(device))));
+    if (ids_here != 0)
+      std::memcpy(arena.staging, static_cast<const uint8_t *>(ids) + part.first_id * in_bytes, ids_here * in_bytes);
+    UT_TRY(UT_CUDA(
+        cudaMemcpyAsync(arena.scratch, arena.staging, ids_here * in_bytes, cudaMemcpyHostToDevice, schedule(device))));
     UT_TRY(UT_CUDA(launch_translate(part, arena.scratch, bits, device_out, out_bits, schedule(device))));
     UT_TRY(copy_out(device, device_out, part.count * out_bytes, static_cast<uint8_t *>(out) + part.first * out_bytes));
   }
@@ -128,7 +130,8 @@ Status faults(ut_device &device, ut_fault *out, uint32_t capacity, uint32_t *cou
 Status read_bytes(ut_device &device, uint64_t offset, uint64_t bytes, uint8_t *out) {
   Arena &arena = device.geometry->arena;
   const uint64_t all = arena.config.arena_bytes;
-  if (offset > all || bytes > all - offset) return refuse("bytes beyond the arena of %llu", static_cast<unsigned long long>(all));
+  if (offset > all || bytes > all - offset)
+    return refuse("bytes beyond the arena of %llu", static_cast<unsigned long long>(all));
   UT_TRY(device.streams.settle_all());
   return copy_out(device, arena.view.arena + offset, bytes, out);
 }
@@ -152,7 +155,8 @@ Status read_table(ut_device &device, uint32_t table, uint32_t index, uint32_t co
   } else {
     return refuse("there is no table %u of %u", table, index);
   }
-  if (count > length) return refuse("%u entries of a table that has %llu", count, static_cast<unsigned long long>(length));
+  if (count > length)
+    return refuse("%u entries of a table that has %llu", count, static_cast<unsigned long long>(length));
   UT_TRY(device.streams.settle_all());
   return copy_out(device, from, count * sizeof(int32_t), out);
 }

@@ -11,33 +11,36 @@ constexpr uint32_t kThreads = 256;
 
 // --- tables ---
 
-// `thread` of `threads` apply a verb together; the elements of one verb do not depend on each other.
-__device__ void bind_ids(const View &view, const int32_t *verb, uint64_t thread, uint64_t threads) {
+// Cells from `first` to `last` of a verb, by one block. Cells of a bind: the places, then what is expected under fresh
+// ids.
+__device__ void bind_ids(const View &view, const int32_t *verb, uint64_t first, uint64_t last) {
   const BandView &band = view.bands[verb[2]];
-  const bool is_fresh = (verb[3] & 1) != 0 && band.expected != nullptr;
-  const uint32_t n = static_cast<uint32_t>(verb[4]);
+  const uint64_t n = static_cast<uint32_t>(verb[4]);
   const int32_t *pairs = verb + 5;
-  for (uint64_t i = thread; i < n; i += threads) band.v2p[pairs[2 * i]] = pairs[2 * i + 1];
-  if (!is_fresh) return;
-  for (uint64_t i = thread; i < static_cast<uint64_t>(n) * band.units; i += threads) {
-    const uint64_t entry = i / band.units;
+  const uint64_t end = (verb[3] & 1) != 0 && band.expected != nullptr ? n * (1ull + band.units) : n;
+  for (uint64_t i = first + threadIdx.x; i < min(last, end); i += kThreads) {
+    if (i < n) {
+      band.v2p[pairs[2 * i]] = pairs[2 * i + 1];
+      continue;
+    }
+    const uint64_t entry = (i - n) / band.units;
     const uint64_t id = static_cast<uint32_t>(pairs[2 * entry]);
-    band.expected[id * band.units + (i - entry * band.units)] = 0;
+    band.expected[id * band.units + (i - n - entry * band.units)] = 0;
   }
 }
 
-__device__ void write_row(const View &view, const int32_t *verb, uint64_t thread, uint64_t threads) {
+__device__ void write_row(const View &view, const int32_t *verb, uint64_t first, uint64_t last) {
   int32_t *cells = view.rows + static_cast<uint64_t>(verb[2]) * view.row_pages + verb[3];
-  const uint32_t n = static_cast<uint32_t>(verb[4]);
-  for (uint64_t i = thread; i < n; i += threads) cells[i] = verb[5 + i];
+  const uint64_t n = static_cast<uint32_t>(verb[4]);
+  for (uint64_t i = first + threadIdx.x; i < min(last, n); i += kThreads) cells[i] = verb[5 + i];
 }
 
-__device__ void expect_units(const View &view, const int32_t *verb, uint64_t thread, uint64_t threads) {
+__device__ void expect_units(const View &view, const int32_t *verb, uint64_t first, uint64_t last) {
   const BandView &band = view.bands[verb[2]];
   if (band.expected == nullptr) return;
-  const uint32_t n = static_cast<uint32_t>(verb[3]);
+  const uint64_t end = static_cast<uint64_t>(static_cast<uint32_t>(verb[3])) * band.units;
   const uint64_t record = 1ull + band.units;
-  for (uint64_t i = thread; i < static_cast<uint64_t>(n) * band.units; i += threads) {
+  for (uint64_t i = first + threadIdx.x; i < min(last, end); i += kThreads) {
     const uint64_t entry = i / band.units;
     const uint64_t unit = i - entry * band.units;
     const int32_t *words = verb + 4 + entry * record;
@@ -45,27 +48,15 @@ __device__ void expect_units(const View &view, const int32_t *verb, uint64_t thr
   }
 }
 
-__device__ void apply_verb(const View &view, const int32_t *verb, uint64_t thread, uint64_t threads) {
+__device__ void do_task(const View &view, const int32_t *table_words, const int32_t *task) {
+  const int32_t *verb = table_words + task[0];
+  const uint64_t first = static_cast<uint32_t>(task[1]);
   if (verb[0] == UT_BIND)
-    bind_ids(view, verb, thread, threads);
+    bind_ids(view, verb, first, first + kTaskCells);
   else if (verb[0] == UT_ROW)
-    write_row(view, verb, thread, threads);
+    write_row(view, verb, first, first + kTaskCells);
   else
-    expect_units(view, verb, thread, threads);
-}
-
-// One block, verb after verb: later verbs may name what earlier ones wrote.
-__device__ void apply_verbs(const View &view, const int32_t *words, uint32_t count) {
-  for (uint32_t at = 0; at < count; at += static_cast<uint32_t>(words[at + 1])) {
-    apply_verb(view, words + at, threadIdx.x, blockDim.x);
-    __syncthreads();
-  }
-}
-
-__global__ void __launch_bounds__(kThreads) wide_verb_kernel(View view, const int32_t *verb) {
-  if (verb == nullptr) return;
-  const uint64_t threads = static_cast<uint64_t>(gridDim.x) * kThreads;
-  apply_verb(view, verb, static_cast<uint64_t>(blockIdx.x) * kThreads + threadIdx.x, threads);
+    expect_units(view, verb, first, first + kTaskCells);
 }
 
 // --- zero ---
@@ -112,46 +103,48 @@ __device__ void zero_words_of(const ZeroChunk &chunk) {
   }
 }
 
-// `block` of `blocks` take chunks in turn. On sm_90 one thread sends the same zeros out of shared memory again and again.
-__device__ void zero_chunks(const View &view, const int32_t *words, uint64_t chunks, uint32_t chunk_bytes, uint32_t block,
-                            uint32_t blocks) {
-  ZeroCursor cursor{words, 0};
+// `block` of `blocks` take chunks in turn. On sm_90 whole chunks are sent out of shared memory, the same zeros again
+// and again: each lane of one warp looks up and sends its own, so that a list in host memory is waited for once every
+// 32 chunks.
+__device__ void zero_chunks(const View &view, const int32_t *words, uint64_t chunks, uint32_t chunk_bytes,
+                            bool has_odd_pages, uint32_t block, uint32_t blocks) {
 #ifdef UT_HAS_BULK
+  constexpr bool has_bulk = true;
   __shared__ __align__(128) uint4 zeros[kZeroChunkMax / 16];
   for (uint32_t i = threadIdx.x; i < chunk_bytes / 16; i += kThreads) zeros[i] = make_uint4(0, 0, 0, 0);
   fence_shared_to_engine();
   __syncthreads();
+  if (threadIdx.x < 32) {
+    ZeroCursor cursor{words, 0};
+    for (uint64_t index = block + static_cast<uint64_t>(threadIdx.x) * blocks; index < chunks;
+         index += 32ull * blocks) {
+      const ZeroChunk chunk = cursor.at(view, index, chunk_bytes);
+      if (is_aligned(chunk)) bulk_store(chunk.to, zeros, chunk.bytes);
+    }
+    bulk_commit();
+    bulk_wait_all();
+  }
+#else
+  constexpr bool has_bulk = false;
 #endif
+  if (has_bulk && !has_odd_pages) return;
+  ZeroCursor cursor{words, 0};
   for (uint64_t index = block; index < chunks; index += blocks) {
     const ZeroChunk chunk = cursor.at(view, index, chunk_bytes);
-#ifdef UT_HAS_BULK
-    if (is_aligned(chunk)) {
-      if (threadIdx.x == 0) {
-        bulk_store(chunk.to, zeros, chunk.bytes);
-        bulk_commit();
-      }
-      continue;
-    }
-#endif
-    zero_words_of(chunk);
+    if (!has_bulk || !is_aligned(chunk)) zero_words_of(chunk);
   }
-#ifdef UT_HAS_BULK
-  if (threadIdx.x == 0) bulk_wait_all();
-#endif
 }
 
 template <uint32_t Capacity>
 __global__ void __launch_bounds__(kThreads)
-schedule_kernel(const __grid_constant__ Words<Capacity> words, View view, uint32_t zero_words, uint32_t table_words,
-                uint64_t chunks, uint32_t chunk_bytes) {
+    schedule_kernel(const __grid_constant__ Words<Capacity> words, View view, uint32_t zero_words, uint32_t table_words,
+                    uint32_t tasks, uint64_t chunks, uint32_t chunk_bytes, bool has_odd_pages) {
   const int32_t *list = words.begin();
-  const uint32_t table_blocks = table_words != 0 ? 1 : 0;
-  if (blockIdx.x < table_blocks) {
-    apply_verbs(view, list + zero_words, table_words);
-    return;
-  }
-  if (chunks == 0) return;
-  zero_chunks(view, list, chunks, chunk_bytes, blockIdx.x - table_blocks, gridDim.x - table_blocks);
+  const int32_t *tables = list + zero_words;
+  if (blockIdx.x < tasks)
+    do_task(view, tables, tables + table_words + 2ull * blockIdx.x);
+  else if (chunks != 0)
+    zero_chunks(view, list, chunks, chunk_bytes, has_odd_pages, blockIdx.x - tasks, gridDim.x - tasks);
 }
 
 } // namespace
@@ -162,41 +155,21 @@ ZeroPlan choose_zero_plan(uint32_t multiprocessors, uint64_t bytes) {
   return {bytes / kZeroChunkMax < blocks_max ? kZeroChunkMax / 4 : kZeroChunkMax, blocks_max};
 }
 
-cudaError_t launch_schedule(const View &view, const ScheduleList &list, uint64_t chunks, const ZeroPlan &plan,
-                            cudaStream_t stream) {
-  const uint32_t table_blocks = list.table_words != 0 ? 1 : 0;
+cudaError_t launch_schedule(const View &view, const ScheduleList &list, uint64_t chunks, bool has_odd_pages,
+                            const ZeroPlan &plan, cudaStream_t stream) {
   const auto zero_blocks = static_cast<uint32_t>(std::min<uint64_t>(chunks, plan.blocks_max));
   return with_words(list.words, [&](const auto &words) {
-    schedule_kernel<<<table_blocks + zero_blocks, kThreads, 0, stream>>>(words, view, list.zero_words, list.table_words,
-                                                                        chunks, plan.chunk_bytes);
+    schedule_kernel<<<list.tasks + zero_blocks, kThreads, 0, stream>>>(
+        words, view, list.zero_words, list.table_words, list.tasks, chunks, plan.chunk_bytes, has_odd_pages);
     return cudaGetLastError();
   });
 }
 
-cudaError_t launch_wide_verb(const View &view, const int32_t *outside, uint64_t elements, cudaStream_t stream) {
-  const uint64_t blocks = (elements + kThreads * 4 - 1) / (kThreads * 4);
-  wide_verb_kernel<<<static_cast<uint32_t>(std::min<uint64_t>(std::max<uint64_t>(blocks, 1), 1024)), kThreads, 0, stream>>>(
-      view, outside);
-  return cudaGetLastError();
-}
-
-uint64_t table_elements(const int32_t *verb, uint32_t units) {
-  if (verb[0] == UT_ROW) return static_cast<uint32_t>(verb[4]);
-  if (verb[0] == UT_BIND) {
-    const uint64_t n = static_cast<uint32_t>(verb[4]);
-    return (verb[3] & 1) != 0 ? n * (1ull + units) : n;
-  }
-  return static_cast<uint64_t>(static_cast<uint32_t>(verb[3])) * units;
-}
-
 cudaError_t prewarm_schedule(const View &view, cudaStream_t stream) {
-  const auto load = [&](const auto &words) {
-    schedule_kernel<<<1, kThreads, 0, stream>>>(words, view, 0u, 0u, uint64_t{0}, 16u);
+  return with_each_words([&](const auto &words) {
+    schedule_kernel<<<1, kThreads, 0, stream>>>(words, view, 0u, 0u, 0u, uint64_t{0}, 16u, false);
     return cudaGetLastError();
-  };
-  if (const auto error = with_each_words(load); error != cudaSuccess) return error;
-  wide_verb_kernel<<<1, kThreads, 0, stream>>>(view, nullptr);
-  return cudaGetLastError();
+  });
 }
 
 } // namespace ut::cuda

@@ -1,4 +1,5 @@
-// What an operation changes on SCHEDULE apart from moves, in one launch: block 0 applies table verbs, the others zero pages.
+// What an operation changes on SCHEDULE apart from moves, in one launch: some blocks apply table verbs, the others zero
+// pages.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -9,13 +10,17 @@
 
 namespace ut::cuda {
 
-// Verbs as the script holds them, one behind the other: zero_words of UT_ZERO, then table_words of UT_BIND, UT_ROW and
-// UT_EXPECT.
+// One list: zero_words of UT_ZERO verbs, table_words of UT_BIND, UT_ROW and UT_EXPECT verbs (all as a script holds
+// them, one behind the other), then `tasks` pairs (word of the verb within the table words, first cell). A task is up
+// to kTaskCells cells of one verb, done by one block. No table cell may be written twice in a list: tasks have no
+// order.
 struct ScheduleList {
   List words;
   uint32_t zero_words;
   uint32_t table_words;
+  uint32_t tasks;
 };
+constexpr uint32_t kTaskCells = 1024;
 
 struct ZeroPlan {
   uint32_t chunk_bytes; // a multiple of 16, at most kZeroChunkMax
@@ -26,15 +31,16 @@ constexpr uint32_t kZeroChunkMax = 16 << 10;
 // bytes: of all pages together.
 ZeroPlan choose_zero_plan(uint32_t multiprocessors, uint64_t bytes);
 
-// chunks: of all pages together, pages cut into plan.chunk_bytes.
-cudaError_t launch_schedule(const View &view, const ScheduleList &list, uint64_t chunks, const ZeroPlan &plan,
-                            cudaStream_t stream);
+// chunks: of all pages together, pages cut into plan.chunk_bytes. has_odd_pages: some page is no multiple of 16 bytes.
+cudaError_t launch_schedule(const View &view, const ScheduleList &list, uint64_t chunks, bool has_odd_pages,
+                            const ZeroPlan &plan, cudaStream_t stream);
 
-// One table verb with many elements, by many blocks. `outside`: where kernels find its words.
-cudaError_t launch_wide_verb(const View &view, const int32_t *outside, uint64_t elements, cudaStream_t stream);
-
-// Cells that a verb writes; the measure for which of the two launches it gets.
-uint64_t table_elements(const int32_t *verb, uint32_t units);
+// Cells that `n` entries of a verb write; a task's numbering. has_fresh: of a UT_BIND, its flag.
+inline uint64_t table_cells(int32_t verb, bool has_fresh, uint64_t n, uint32_t units) {
+  if (verb == UT_ROW) return n;
+  if (verb == UT_BIND) return has_fresh ? n * (1ull + units) : n;
+  return n * units;
+}
 
 cudaError_t prewarm_schedule(const View &view, cudaStream_t stream);
 

@@ -11,7 +11,8 @@ constexpr uint32_t kThreads = 256;
 constexpr uint32_t kBlocksWanted = 512; // few entries are cut finer, so that they do not wait for a few multiprocessors
 constexpr uint32_t kPartsMax = 32;
 
-__global__ void __launch_bounds__(kThreads) stamp_kernel(View view, uint32_t band_index, const int32_t *entries, uint32_t n) {
+__global__ void __launch_bounds__(kThreads)
+    stamp_kernel(View view, uint32_t band_index, const int32_t *entries, uint32_t n) {
   if (blockIdx.x >= n) return;
   const BandView &band = view.bands[band_index];
   const int32_t *entry = entries + 3ull * blockIdx.x;

@@ -1,4 +1,5 @@
-// The streams of a device and what each has seen of the others. A wait between streams is always queued, never a host wait.
+// The streams of a device and what each has seen of the others. A wait between streams is always queued, never a host
+// wait.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -1,49 +1,43 @@
-// A checked script becomes launches, event records and stream waits. Nothing is refused here: what fails from now on is the
-// device.
+// A checked script becomes launches, event records and stream waits. Nothing is refused here: what fails from now on is
+// the device.
 #include <algorithm>
 #include <cstring>
 
 #include "device.hpp"
 #include "forward.cuh"
+#include "gather.hpp"
 #include "hash.cuh"
 #include "hostcopy.cuh"
 #include "pause.cuh"
-#include "schedule.cuh"
 #include "stamp.cuh"
 
 namespace ut::cuda {
 namespace {
 
-constexpr uint64_t kOneBlockCells = 8192; // more table cells than this get blocks of their own
 constexpr uint32_t kListMax = ListRing::kListWordsMax;
 
 class Submission {
 public:
-  explicit Submission(ut_device &device) : d_(device), arena_(device.geometry->arena), view_(arena_.view) {}
+  explicit Submission(ut_device &device)
+      : d_(device), arena_(device.geometry->arena), view_(arena_.view), gather_(device) {}
 
   template <typename Verb> void operator()(const Verb &verb) {
     if (status_ == UT_OK) status_ = run(verb);
   }
   Status finish() {
     if (status_ == UT_OK) status_ = flush();
-    d_.zeros.count = d_.tables.count = 0;
     return status_;
   }
 
 private:
   // --- lists ---
 
-  // In the ring, for kernels of one stream. `head` words come before `count` others.
-  Status stage(uint32_t stream, const int32_t *head, uint32_t head_count, const int32_t *words, uint32_t count,
-               const int32_t *&staged) {
-    int32_t *host = nullptr;
-    UT_TRY(d_.ring.reserve(d_.streams, stream, head_count + count, host, staged));
-    if (head_count != 0) std::memcpy(host, head, head_count * sizeof(int32_t));
-    if (count != 0) std::memcpy(host + head_count, words, count * sizeof(int32_t));
-    return UT_OK;
-  }
+  // In the ring, for kernels of one stream.
   Status stage(uint32_t stream, const int32_t *words, uint32_t count, const int32_t *&staged) {
-    return stage(stream, nullptr, 0, words, count, staged);
+    int32_t *host = nullptr;
+    UT_TRY(d_.ring.reserve(d_.streams, stream, count, host, staged));
+    std::memcpy(host, words, count * sizeof(int32_t));
+    return UT_OK;
   }
 
   // Calls launch(staged entries, how many, how many came before) for pieces that fit the ring.
@@ -64,116 +58,20 @@ private:
   cudaStream_t stream(uint32_t index) const { return d_.streams.of(index); }
 
   // --- SCHEDULE: zero and tables, gathered ---
-  // Zeroing touches the arena, binds, rows and expectations touch tables; so only the order within each kind counts, and
-  // what stands together becomes one launch.
 
-  void append(PendingWords &pending, const int32_t *head, uint32_t head_count, const int32_t *words, uint32_t count) {
-    std::memcpy(pending.words + pending.count, head, head_count * sizeof(int32_t));
-    std::memcpy(pending.words + pending.count + head_count, words, count * sizeof(int32_t));
-    pending.count += head_count + count;
-  }
-
-  Status run(const ZeroVerb &verb) {
-    constexpr uint32_t piece_max = PendingWords::kCapacity / 2;
-    for (uint32_t done = 0; done < verb.count;) {
-      const uint32_t piece = std::min(verb.count - done, piece_max);
-      if (d_.zeros.count + 4 + piece > PendingWords::kCapacity) UT_TRY(flush());
-      const int32_t head[4] = {UT_ZERO, static_cast<int32_t>(4 + piece), static_cast<int32_t>(verb.band),
-                               static_cast<int32_t>(piece)};
-      append(d_.zeros, head, 4, verb.pages + done, piece);
-      d_.zero_bytes += arena_.bands[verb.band].page_bytes * piece;
-      done += piece;
-    }
-    return UT_OK;
-  }
-
-  Status run(const BindVerb &verb) {
-    const uint64_t cells = verb.is_fresh ? 1ull + arena_.bands[verb.band].units : 1;
-    const int32_t head[5] = {UT_BIND, 0, static_cast<int32_t>(verb.band), verb.is_fresh ? 1 : 0, 0};
-    return write_tables(head, 5, 4, verb.pairs, verb.count, 2, cells);
-  }
-  Status run(const RowVerb &verb) {
-    const int32_t head[5] = {UT_ROW, 0, static_cast<int32_t>(verb.row), static_cast<int32_t>(verb.first), 0};
-    return write_tables(head, 5, 4, verb.ids, verb.count, 1, 1);
-  }
-  Status run(const ExpectVerb &verb) {
-    if (!arena_.checks_reads()) return UT_OK;
-    const uint32_t units = arena_.bands[verb.band].units;
-    const int32_t head[4] = {UT_EXPECT, 0, static_cast<int32_t>(verb.band), 0};
-    return write_tables(head, 4, 3, verb.entries, verb.count, 1 + units, units);
-  }
-
-  // `head` with its counts still open: word 1 is the length, word `counter` the number of entries. cells_each: table cells that
-  // an entry writes.
-  Status write_tables(const int32_t *head, uint32_t head_count, uint32_t counter, const int32_t *entries, uint32_t n,
-                      uint32_t words_each, uint64_t cells_each) {
-    int32_t verb[5];
-    std::memcpy(verb, head, head_count * sizeof(int32_t));
-    const uint64_t words = static_cast<uint64_t>(n) * words_each;
-    const uint64_t cells = n * cells_each;
-    if (cells <= kOneBlockCells && head_count + words <= PendingWords::kCapacity / 2) {
-      const bool is_full = d_.tables.count + head_count + words > PendingWords::kCapacity ||
-                           d_.table_cells + cells > kOneBlockCells;
-      if (is_full) UT_TRY(flush());
-      verb[1] = static_cast<int32_t>(head_count + words);
-      verb[counter] = static_cast<int32_t>(n);
-      append(d_.tables, verb, head_count, entries, static_cast<uint32_t>(words));
-      d_.table_cells += cells;
-      return UT_OK;
-    }
-    UT_TRY(flush());
-    const uint32_t piece_max = (kListMax - head_count) / words_each;
-    for (uint32_t done = 0; done < n;) {
-      const uint32_t piece = std::min(n - done, piece_max);
-      verb[1] = static_cast<int32_t>(head_count + piece * words_each);
-      verb[counter] = static_cast<int32_t>(piece);
-      const int32_t *staged = nullptr;
-      UT_TRY(stage(kSchedule, verb, head_count, entries + static_cast<uint64_t>(done) * words_each, piece * words_each,
-                   staged));
-      UT_TRY(UT_CUDA(launch_wide_verb(view_, staged, piece * cells_each, stream(kSchedule))));
-      d_.streams.queued(kSchedule);
-      if (verb[0] == UT_ROW) verb[3] += static_cast<int32_t>(piece);
-      done += piece;
-    }
-    return UT_OK;
-  }
-
-  Status flush() {
-    const uint32_t zero_words = d_.zeros.count, table_words = d_.tables.count;
-    if (zero_words + table_words == 0) return UT_OK;
-    const uint64_t bytes = d_.zero_bytes;
-    d_.zeros.count = d_.tables.count = 0;
-    d_.zero_bytes = d_.table_cells = 0;
-    const ZeroPlan plan = choose_zero_plan(d_.properties.multiprocessors, bytes);
-    uint64_t chunks = 0;
-    for (uint32_t at = 0; at < zero_words; at += static_cast<uint32_t>(d_.zeros.words[at + 1])) {
-      const uint64_t page_bytes = arena_.bands[d_.zeros.words[at + 2]].page_bytes;
-      chunks += (page_bytes + plan.chunk_bytes - 1) / plan.chunk_bytes * static_cast<uint32_t>(d_.zeros.words[at + 3]);
-    }
-    if (chunks == 0 && table_words == 0) return UT_OK;
-    List list{nullptr, zero_words + table_words, nullptr};
-    int32_t joined[kLongWords];
-    if (list.count > kLongWords) {
-      UT_TRY(stage(kSchedule, d_.zeros.words, zero_words, d_.tables.words, table_words, list.outside));
-    } else if (zero_words != 0 && table_words != 0) {
-      std::memcpy(joined, d_.zeros.words, zero_words * sizeof(int32_t));
-      std::memcpy(joined + zero_words, d_.tables.words, table_words * sizeof(int32_t));
-      list.words = joined;
-    } else {
-      list.words = zero_words != 0 ? d_.zeros.words : d_.tables.words;
-    }
-    UT_TRY(UT_CUDA(launch_schedule(view_, {list, zero_words, table_words}, chunks, plan, stream(kSchedule))));
-    d_.streams.queued(kSchedule);
-    return UT_OK;
-  }
+  Status run(const ZeroVerb &verb) { return gather_.add(verb); }
+  Status run(const BindVerb &verb) { return gather_.add(verb); }
+  Status run(const RowVerb &verb) { return gather_.add(verb); }
+  Status run(const ExpectVerb &verb) { return gather_.add(verb); }
+  Status flush() { return gather_.flush(); }
 
   // --- SCHEDULE: moves and stamps ---
 
   Status run(const MoveVerb &verb) {
     UT_TRY(flush());
     if (!verb.is_ordered) return move(verb.band, verb.pairs, verb.count);
-    // Moves one after the other: those that have no page in common with a later one of their run go together. A page that is
-    // only read may be read again.
+    // Moves one after the other: those that have no page in common with a later one of their run go together. A page
+    // that is only read may be read again.
     uint64_t *marks = d_.geometry->page_marks;
     uint32_t first = 0;
     uint64_t run = (d_.geometry->move_run += 2); // mark `run`: read, `run + 1`: written
@@ -235,8 +133,10 @@ private:
     UT_TRY(UT_CUDA(cudaEventRecord(slot.read_end, stream(kForward))));
     UT_TRY(UT_CUDA(launch_delay(verb.delay_us, stream(kForward))));
     if (reads_anything && arena_.checks_reads())
-      UT_TRY(UT_CUDA(launch_check_reads(view_, d_.forwards, verb.handle, d_.properties.multiprocessors, stream(kForward))));
-    if (verb.writes != 0) UT_TRY(UT_CUDA(launch_write_units(view_, arena_.write_places, verb.writes, stream(kForward))));
+      UT_TRY(UT_CUDA(
+          launch_check_reads(view_, d_.forwards, verb.handle, d_.properties.multiprocessors, stream(kForward))));
+    if (verb.writes != 0)
+      UT_TRY(UT_CUDA(launch_write_units(view_, arena_.write_places, verb.writes, stream(kForward))));
     d_.streams.queued(kForward);
     return UT_OK;
   }
@@ -244,7 +144,8 @@ private:
   Status snapshot(const ForwardVerb &verb) {
     if (++d_.forwards == 0) d_.forwards = 2; // 0 is no forward; the halves of the counts keep alternating
     uint32_t pages_max = 0;
-    for (uint32_t i = 0; i < verb.reads; i++) pages_max = std::max(pages_max, static_cast<uint32_t>(verb.read_entries[2 * i + 1]));
+    for (uint32_t i = 0; i < verb.reads; i++)
+      pages_max = std::max(pages_max, static_cast<uint32_t>(verb.read_entries[2 * i + 1]));
     const auto launch = [&](const ForwardReads &reads) {
       return launch_snapshot(view_, reads, d_.forwards, arena_.checks_reads(), stream(kForward));
     };
@@ -259,9 +160,8 @@ private:
     UT_TRY(in_pieces(kForward, verb.read_entries, verb.reads, 2, [&](const int32_t *staged, uint32_t n, uint32_t) {
       return launch({staged, n, pages_max, nullptr, 0});
     }));
-    return in_pieces(kForward, verb.state_entries, verb.states, 2, [&](const int32_t *staged, uint32_t n, uint32_t) {
-      return launch({nullptr, 0, 0, staged, n});
-    });
+    return in_pieces(kForward, verb.state_entries, verb.states, 2,
+                     [&](const int32_t *staged, uint32_t n, uint32_t) { return launch({nullptr, 0, 0, staged, n}); });
   }
 
   Status run(const RecordVerb &verb) { return record_end(verb.handle, kForward); }
@@ -333,9 +233,10 @@ private:
     UT_TRY(UT_CUDA(launch_delay(verb.delay_us, stream(kEngineSend))));
     if (arena_.checks_reads()) {
       const uint32_t words_each = send_head_words + verb.mask_words;
-      UT_TRY(in_pieces(kEngineSend, verb.entries, verb.count, words_each, [&](const int32_t *staged, uint32_t n, uint32_t) {
-        return launch_send(view_, staged, n, verb.mask_words, verb.handle, stream(kEngineSend));
-      }));
+      UT_TRY(in_pieces(kEngineSend, verb.entries, verb.count, words_each,
+                       [&](const int32_t *staged, uint32_t n, uint32_t) {
+                         return launch_send(view_, staged, n, verb.mask_words, verb.handle, stream(kEngineSend));
+                       }));
     }
     d_.streams.queued(kEngineSend);
     return record_end(verb.handle, kEngineSend);
@@ -344,24 +245,35 @@ private:
   Status run(const ReceiveVerb &verb) {
     UT_TRY(flush());
     UT_TRY(d_.streams.follow(kEngineReceive, kSchedule));
-    UT_TRY(UT_CUDA(launch_delay(verb.delay_us, stream(kEngineReceive))));
-    static_assert(sizeof(WritePlace) == receive_words * sizeof(int32_t), "a received entry is read as a place");
-    UT_TRY(in_pieces(kEngineReceive, verb.entries, verb.count, receive_words, [&](const int32_t *staged, uint32_t n, uint32_t) {
-      return launch_write_units(view_, reinterpret_cast<const WritePlace *>(staged), n, stream(kEngineReceive));
+    return write_units(verb, kEngineReceive);
+  }
+  Status run(const FillVerb &verb) {
+    UT_TRY(flush());
+    UT_TRY(d_.streams.follow(kIn, kSchedule));
+    UT_TRY(d_.streams.follow(kIn, kForward));
+    return write_units(verb, kIn);
+  }
+
+  template <typename Verb> Status write_units(const Verb &verb, uint32_t index) {
+    static_assert(sizeof(WritePlace) == receive_words * sizeof(int32_t), "an entry is read as a place");
+    UT_TRY(UT_CUDA(launch_delay(verb.delay_us, stream(index))));
+    UT_TRY(in_pieces(index, verb.entries, verb.count, receive_words, [&](const int32_t *staged, uint32_t n, uint32_t) {
+      return launch_write_units(view_, reinterpret_cast<const WritePlace *>(staged), n, stream(index));
     }));
-    d_.streams.queued(kEngineReceive);
-    return record_end(verb.handle, kEngineReceive);
+    d_.streams.queued(index);
+    return record_end(verb.handle, index);
   }
 
   ut_device &d_;
   Arena &arena_;
   const View &view_;
+  Gather gather_;
   Status status_ = UT_OK;
 };
 
-// Whether a list of pieces can hold it: an entry must fit a segment of the ring, the writes of a forward their buffer. Only a
+// Whether its pieces can be held: an entry must fit a segment of the ring, the writes of a forward their buffer. Only a
 // very long script needs a look; lengths are checked here because this comes before the checker.
-bool is_too_long(const Arena &arena, const int32_t *words, uint64_t count) {
+bool is_too_long(const int32_t *words, uint64_t count) {
   if (count <= kListMax / 2) return false;
   for (uint64_t at = 0; count - at >= 2;) {
     const int32_t *verb = words + at;
@@ -369,10 +281,6 @@ bool is_too_long(const Arena &arena, const int32_t *words, uint64_t count) {
     const auto size = static_cast<uint32_t>(verb[1]);
     if (verb[0] == UT_FORWARD && size >= 7 && verb[6] > static_cast<int32_t>(kWritesMax)) return true;
     if (verb[0] == UT_SEND && size >= 6 && verb[4] > static_cast<int32_t>(kListMax / 2)) return true;
-    if (verb[0] == UT_EXPECT && size >= 4 && static_cast<uint32_t>(verb[2]) < arena.config.band_count &&
-        arena.bands[verb[2]].units > kListMax / 2) {
-      return true;
-    }
     at += size;
   }
   return false;
@@ -382,9 +290,9 @@ bool is_too_long(const Arena &arena, const int32_t *words, uint64_t count) {
 } // namespace ut::cuda
 
 ut::cuda::Status ut_device::submit(const int32_t *words, uint64_t count) {
-  if (ut::cuda::is_too_long(geometry->arena, words, count))
-    return ut::cuda::refuse("a forward writes more than %u places, or one entry has more than %u words", ut::cuda::kWritesMax,
-                            ut::cuda::kListMax / 2);
+  if (ut::cuda::is_too_long(words, count))
+    return ut::cuda::refuse("a forward writes more than %u places, or a mask has more than %u words",
+                            ut::cuda::kWritesMax, ut::cuda::kListMax / 2);
   if (!geometry->checker.check(words, count)) return ut::cuda::refuse("%s", geometry->checker.reason());
   ut::cuda::Submission submission(*this);
   ut::walk_script(words, count, submission);

@@ -40,7 +40,7 @@ template <typename T> struct alignas(sizeof(T) * kEach) Pack {
 // No tail lanes: element i of `out` is of element i of `in`, in packs of kEach; the last ones singly.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kThreads)
-translate_dense_kernel(Translation t, Divider divider, const In *in, Out *out) {
+    translate_dense_kernel(Translation t, Divider divider, const In *in, Out *out) {
   const uint64_t first = (static_cast<uint64_t>(blockIdx.x) * kThreads + threadIdx.x) * kEach;
   if (first + kEach <= t.count) {
     const Pack<In> tokens = *reinterpret_cast<const Pack<In> *>(in + first);
@@ -55,15 +55,16 @@ translate_dense_kernel(Translation t, Divider divider, const In *in, Out *out) {
 
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kThreads)
-translate_rows_kernel(Translation t, Divider divider, const In *in, Out *out) {
+    translate_rows_kernel(Translation t, Divider divider, const In *in, Out *out) {
   const uint64_t i = static_cast<uint64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= t.count) return;
   const uint64_t element = t.first + i;
   const bool is_narrow = (element | t.out_columns) <= 0xffffffffull;
-  const uint64_t row = is_narrow ? static_cast<uint32_t>(element) / static_cast<uint32_t>(t.out_columns)
-                                 : element / t.out_columns;
+  const uint64_t row =
+      is_narrow ? static_cast<uint32_t>(element) / static_cast<uint32_t>(t.out_columns) : element / t.out_columns;
   const uint64_t column = element - row * t.out_columns;
-  out[i] = column >= t.columns ? Out{0} : static_cast<Out>(physical(t, divider, in[row * t.columns + column - t.first_id]));
+  out[i] =
+      column >= t.columns ? Out{0} : static_cast<Out>(physical(t, divider, in[row * t.columns + column - t.first_id]));
 }
 
 template <typename In, typename Out>
@@ -74,9 +75,11 @@ cudaError_t launch(const Translation &t, const Divider &divider, const void *in,
   const uint64_t each = is_dense ? kThreads * kEach : kThreads;
   const auto blocks = static_cast<uint32_t>(std::max<uint64_t>(1, (t.count + each - 1) / each));
   if (is_dense)
-    translate_dense_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, static_cast<const In *>(in), static_cast<Out *>(out));
+    translate_dense_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, static_cast<const In *>(in),
+                                                            static_cast<Out *>(out));
   else
-    translate_rows_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, static_cast<const In *>(in), static_cast<Out *>(out));
+    translate_rows_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, static_cast<const In *>(in),
+                                                           static_cast<Out *>(out));
   return cudaGetLastError();
 }
 

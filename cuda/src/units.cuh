@@ -49,7 +49,8 @@ __device__ __forceinline__ bool differs_from(const uint8_t *bytes, uint32_t unit
   } else {
     const auto *words = reinterpret_cast<const uint32_t *>(bytes);
 #pragma unroll 4
-    for (uint32_t i = thread; i < unit_bytes / 4; i += threads) differs |= __ldcs(words + i) != ut_payload_word(stamp, i);
+    for (uint32_t i = thread; i < unit_bytes / 4; i += threads)
+      differs |= __ldcs(words + i) != ut_payload_word(stamp, i);
   }
   return differs;
 }

@@ -29,11 +29,11 @@ struct BandView {
   uint32_t pages;
   uint32_t ids;
   uint32_t is_state;
-  uint32_t step_capacity; // entries of step_places; an id enters at most once a forward
-  int32_t *v2p;           // [ids]
-  uint32_t *expected;     // [ids][units]; null, as are the four below, when reads are not checked
-  uint32_t *marks;        // [ids]: the newest forward that entered the id
-  StepPlace *step_places; // [step_capacity]
+  uint32_t step_capacity;  // entries of step_places; an id enters at most once a forward
+  int32_t *v2p;            // [ids]
+  uint32_t *expected;      // [ids][units]; null, as are the four below, when reads are not checked
+  uint32_t *marks;         // [ids]: the newest forward that entered the id
+  StepPlace *step_places;  // [step_capacity]
   uint32_t *step_expected; // [step_capacity][units]
   uint32_t *step_counts;   // [2], by the parity of the forward
   uint8_t *host_pool;      // [host_pages][page_bytes], pinned host memory

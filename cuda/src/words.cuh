@@ -1,5 +1,5 @@
-// Lists of 32-bit words on their way to a kernel: inside the launch's own parameters while they are short, else in pinned
-// host memory that the kernel reads itself. Either way no copy is queued.
+// Lists of 32-bit words on their way to a kernel: inside the launch's own parameters while they are short, else in
+// pinned host memory that the kernel reads itself. Either way no copy is queued.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -8,7 +8,7 @@
 
 namespace ut::cuda {
 
-constexpr uint32_t kShortWords = 240;  // about 1 KiB of parameters
+constexpr uint32_t kShortWords = 240; // about 1 KiB of parameters
 constexpr uint32_t kLongWords = 1000; // about 4 KiB
 
 // A kernel parameter; declare it __grid_constant__ so that its address can be taken without a copy.

@@ -4,12 +4,12 @@
 //   cuda_test --lost     a kernel fails on purpose: every later call says so and the process lives
 // One line a section; exit code 0: all held.
 #include <array>
-#include <chrono>
 #include <cstring>
 
 #include "device.hpp"
 #include "pause.cuh"
 #include "random_scripts.hpp"
+#include "waits.hpp"
 
 namespace {
 
@@ -31,12 +31,27 @@ std::vector<Case> cases() {
   constexpr uint32_t both = UT_FILL_POISON | UT_CHECK_READS;
   return {
       {"one band, aligned", 1 << 20, {{4096, 256, 1, 16, 200, 8, 0}}, 5, 40, both},
-      {"three bands, one of states", 3 << 20, {{8192, 384, 1, 16, 300, 8, 0}, {4096, 768, 3, 16, 250, 4, 0}, {24576, 128, 1, 1, 60, 4, UT_BAND_STATE}}, 6, 64, both},
+      {"three bands, one of states",
+       3 << 20,
+       {{8192, 384, 1, 16, 300, 8, 0}, {4096, 768, 3, 16, 250, 4, 0}, {24576, 128, 1, 1, 60, 4, UT_BAND_STATE}},
+       6,
+       64,
+       both},
       {"words only", 600000, {{1204, 498, 1, 7, 150, 8, 0}, {2020, 297, 1, 5, 90, 3, 0}}, 4, 50, both},
-      {"more than 32 units, units of one word", 1 << 20, {{640, 1600, 2, 40, 300, 8, 0}, {256, 4096, 1, 64, 500, 0, 0}}, 3, 70, both},
+      {"more than 32 units, units of one word",
+       1 << 20,
+       {{640, 1600, 2, 40, 300, 8, 0}, {256, 4096, 1, 64, 500, 0, 0}},
+       3,
+       70,
+       both},
       {"aligned pages of units that are not", 1 << 20, {{4096, 256, 1, 3, 100, 4, 0}}, 3, 30, UT_CHECK_READS},
       {"long units", 4 << 20, {{262144, 16, 1, 2, 12, 2, 0}, {131072, 32, 1, 1, 14, 2, UT_BAND_STATE}}, 2, 10, both},
-      {"nothing checked", 1 << 20, {{4096, 256, 1, 16, 200, 8, 0}, {16384, 64, 1, 1, 30, 4, UT_BAND_STATE}}, 5, 40, UT_FILL_POISON},
+      {"nothing checked",
+       1 << 20,
+       {{4096, 256, 1, 16, 200, 8, 0}, {16384, 64, 1, 1, 30, 4, UT_BAND_STATE}},
+       5,
+       40,
+       UT_FILL_POISON},
   };
 }
 
@@ -84,7 +99,8 @@ void long_lists(const ut_backend *backend) {
   script = {};
   for (int32_t i = 1; i <= 20000; i++) pairs.insert(pairs.end(), {i, 20000 + i});
   script.list(UT_MOVE, {0, 0}, pairs, 2);
-  for (int32_t i = 2; i <= 3000; i++) shifts.insert(shifts.end(), {i, i - 1}); // each overwrites what the one before read
+  for (int32_t i = 2; i <= 3000; i++)
+    shifts.insert(shifts.end(), {i, i - 1}); // each overwrites what the one before read
   script.list(UT_MOVE, {0, 1}, shifts, 2);
   std::vector<int32_t> chain; // the same bytes all the way: every move must come after the one before
   for (int32_t i = 100; i < 140; i++) chain.insert(chain.end(), {i, i + 1});
@@ -116,145 +132,6 @@ void long_lists(const ut_backend *backend) {
   section("long lists");
 }
 
-// --- waits: present ones hold, skipped ones show ---
-
-constexpr int32_t kDelay = 20000; // us
-
-struct WaitRig : Rig {
-  explicit WaitRig(const ut_backend *backend)
-      : Rig(backend, 1 << 20, {{4096, 256, 1, 16, 100, 8, 0}}, 2, 8, UT_FILL_POISON | UT_CHECK_READS) {
-    Script script; // ids 1 to 4 at pages 11 to 14, row 1 holds them, all units written and expected
-    script.list(UT_BIND, {0, 1}, {1, 11, 2, 12, 3, 13, 4, 14}, 2);
-    script.list(UT_ZERO, {0}, {11, 12, 13, 14, 20, 21}, 1);
-    script.list(UT_ROW, {1, 0}, {1, 2, 3, 4}, 1);
-    script.verb(UT_FORWARD, {1, 0, 0, 0, 2}, {0, 1, 0, 16, 0, 5, 0, 2, 0, 16, 16, 5});
-    script.verb(UT_RECORD, {1});
-    script.verb(UT_WAIT, {1});
-    script.verb(UT_FORGET, {1});
-    script.verb(UT_SYNCHRONIZE, {});
-    run(script);
-    compare("before the waits");
-  }
-};
-
-void expect_that(bool holds, const char *what, bool has_wait) {
-  if (!holds) failed("%s, wait %s", what, has_wait ? "present" : "skipped");
-}
-
-// A delayed forward reads page 11 while SCHEDULE zeroes it.
-void wait_of_reader(const ut_backend *backend, bool has_wait) {
-  WaitRig rig(backend);
-  Script script;
-  script.verb(UT_FORWARD, {2, kDelay, 1, 0, 0}, {1, 4});
-  script.verb(UT_RECORD, {2});
-  if (has_wait) script.verb(UT_WAIT, {2});
-  script.list(UT_ZERO, {0}, {11}, 1);
-  rig.submit(script);
-  const size_t faults = rig.faults().size();
-  expect_that(has_wait ? faults == 0 : faults == 16, "a forward that reads what is zeroed", has_wait);
-}
-
-// A delayed forward writes page 13, which SCHEDULE gives to somebody else.
-void wait_of_writer(const ut_backend *backend, bool has_wait) {
-  WaitRig rig(backend);
-  Script script;
-  script.verb(UT_FORWARD, {2, kDelay, 0, 0, 1}, {0, 3, 0, 16, 0, 9});
-  script.verb(UT_RECORD, {2});
-  if (has_wait) script.verb(UT_WAIT, {2});
-  script.list(UT_ZERO, {0}, {13}, 1);
-  rig.submit(script);
-  const bool is_zero = rig.hash(0, 13).a == 0;
-  expect_that(is_zero == has_wait, "a forward that writes what is zeroed", has_wait);
-}
-
-// A forward that comes late finds ids bound elsewhere; behind a barrier it has read them.
-void wait_of_metadata(const ut_backend *backend, bool has_wait, bool has_clock) {
-  WaitRig rig(backend);
-  Script script;
-  script.verb(UT_DELAY, {UT_STREAM_FORWARD, kDelay});
-  script.verb(UT_FORWARD, {2, kDelay, 0, 0, 1}, {0, 3, 0, 16, 0, 9});
-  if (has_wait) script.verb(UT_BARRIER, {2});
-  script.list(UT_BIND, {0, 1}, {3, 20}, 2);
-  script.verb(UT_HOSTREAD, {});
-  const auto start = std::chrono::steady_clock::now();
-  rig.submit(script);
-  const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
-  const bool went_to_old = rig.hash(0, 13).a != 0, went_to_new = rig.hash(0, 20).a != 0;
-  expect_that(went_to_old == has_wait && went_to_new != has_wait, "a bind before the metadata is read", has_wait);
-  if (has_wait && has_clock) expect_that(waited < 2 * kDelay - 2000, "the barrier does not wait for the payload", true);
-}
-
-// A delayed copy to the host takes a page that SCHEDULE zeroes.
-void wait_of_host_copy(const ut_backend *backend, bool has_wait) {
-  WaitRig rig(backend);
-  const uint32_t before = rig.hash(0, 11).a;
-  Script script;
-  script.verb(UT_HOSTCOPY, {2, 0, kDelay, 1}, {0, 11, 5});
-  if (has_wait) script.verb(UT_WAIT, {2});
-  script.list(UT_ZERO, {0}, {11}, 1);
-  script.verb(UT_SYNCHRONIZE, {});
-  script.verb(UT_HOSTCOPY, {3, 1, 0, 1}, {0, 21, 5});
-  rig.submit(script);
-  expect_that((rig.hash(0, 21).a == before) == has_wait, "a copy to the host of what is zeroed", has_wait);
-}
-
-// A delayed load lands on a page that SCHEDULE stamps.
-void wait_of_load(const ut_backend *backend, bool has_wait) {
-  WaitRig rig(backend);
-  Script script;
-  script.verb(UT_HOSTCOPY, {2, 1, kDelay, 1}, {0, 20, 0});
-  if (has_wait) script.verb(UT_WAIT, {2});
-  script.list(UT_STAMP, {0}, {20, 0, 4711}, 3);
-  rig.submit(script);
-  expect_that((rig.hash(0, 20).a != 0) == has_wait, "a load over what is stamped", has_wait);
-}
-
-void wait_of_send(const ut_backend *backend, bool has_wait) {
-  WaitRig rig(backend);
-  const auto lane = static_cast<int32_t>(rig.hash(0, 11).a);
-  Script script;
-  script.verb(UT_SEND, {2, kDelay, 1, 1}, {0, 11, lane, 0xffff});
-  if (has_wait) script.verb(UT_HOSTWAIT, {2});
-  script.list(UT_ZERO, {0}, {11}, 1);
-  rig.submit(script);
-  const std::vector<ut_fault> faults = rig.faults();
-  expect_that(has_wait ? faults.empty() : faults.size() == 1 && faults[0].kind == 2 && faults[0].page == 11,
-              "a send of what is zeroed", has_wait);
-}
-
-// What the streams wait for by themselves.
-void own_waits(const ut_backend *backend, bool has_clock) {
-  WaitRig rig(backend);
-  Script script;
-  script.verb(UT_DELAY, {UT_STREAM_SCHEDULE, kDelay});
-  script.list(UT_ZERO, {0}, {12}, 1);
-  script.list(UT_BIND, {0, 1}, {2, 12}, 2);
-  script.verb(UT_FORWARD, {2, 0, 1, 0, 1}, {1, 4, 0, 2, 3, 9, 50, 60});
-  script.verb(UT_DELAY, {UT_STREAM_FORWARD, kDelay});
-  script.verb(UT_FORWARD, {3, 0, 1, 0, 1}, {1, 4, 0, 2, 9, 10, 50, 60});
-  script.verb(UT_HOSTCOPY, {4, 0, 0, 1}, {0, 12, 7});
-  script.verb(UT_RECORD, {3});
-  script.verb(UT_WAIT, {3});
-  script.verb(UT_WAIT, {4});
-  script.verb(UT_DELAY, {UT_STREAM_SCHEDULE, kDelay});
-  script.list(UT_STAMP, {0}, {20, 4, 44}, 3);
-  script.verb(UT_RECEIVE, {5, 0, 1}, {0, 20, 4, 6, 70, 80});
-  const auto start = std::chrono::steady_clock::now();
-  rig.run(script);
-  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
-  if (has_clock && took > kDelay) failed("submit took %lld us where nothing in it waits", static_cast<long long>(took));
-  if (has_clock && rig.backend()->query(rig.device(), 5) != 0) failed("a transfer behind a delay is over at once");
-  Script rest;
-  rest.verb(UT_HOSTWAIT, {5});
-  rest.verb(UT_HOSTWAIT, {2});
-  rest.verb(UT_HOSTCOPY, {6, 1, 0, 1}, {0, 21, 7});
-  rig.run(rest);
-  rig.compare("own waits");
-  for (const int32_t handle : {2, 3, 4, 5, 6}) {
-    if (rig.backend()->query(rig.device(), static_cast<uint32_t>(handle)) != 1) failed("handle %d is not over", handle);
-  }
-}
-
 void waits(const ut_backend *backend, bool has_clock) {
   for (const bool has_wait : {true, false}) {
     if (!has_wait && !has_clock) break; // what overlaps is up to the tool
@@ -279,14 +156,17 @@ void translate_as(Rig &rig, Chance &chance, uint64_t rows, uint64_t columns, uin
   for (In &id : ids) {
     id = static_cast<In>(chance.below(tokens + 50));
     if (chance.below(10) == 0) id = static_cast<In>(-static_cast<int32_t>(chance.below(1000)));
-    if (chance.below(50) == 0) id = sizeof(In) == 8 ? static_cast<In>(int64_t{1} << (32 + chance.below(30))) : In{0x7fffffff};
+    if (chance.below(50) == 0)
+      id = sizeof(In) == 8 ? static_cast<In>(int64_t{1} << (32 + chance.below(30))) : In{0x7fffffff};
   }
   std::vector<Out> out(rows * out_columns, Out{-7});
-  rig.check(rig.backend()->translate(rig.device(), 0, ids.data(), sizeof(In) * 8, rows, columns, out.data(), sizeof(Out) * 8, out_columns),
+  rig.check(rig.backend()->translate(rig.device(), 0, ids.data(), sizeof(In) * 8, rows, columns, out.data(),
+                                     sizeof(Out) * 8, out_columns),
             "translate");
   for (uint64_t i = 0; i < out.size(); i++) {
     const uint64_t row = i / out_columns, column = i % out_columns;
-    const int64_t wanted = column >= columns ? 0 : rig.oracle().translate(0, static_cast<int64_t>(ids[row * columns + column]));
+    const int64_t wanted =
+        column >= columns ? 0 : rig.oracle().translate(0, static_cast<int64_t>(ids[row * columns + column]));
     if (static_cast<int64_t>(out[i]) == wanted) continue;
     failed("translate %zu to %zu bits, %llu x %llu of %llu: element %llu", sizeof(In) * 8, sizeof(Out) * 8,
            static_cast<unsigned long long>(rows), static_cast<unsigned long long>(columns),
@@ -306,8 +186,14 @@ void translations(const ut_backend *backend) {
     }
     script.list(UT_BIND, {0, 0}, binds, 2);
     rig.run(script);
-    for (const auto &[rows, columns, out_columns] : std::vector<std::array<uint64_t, 3>>{
-             {1, 1, 1}, {3, 5, 5}, {7, 11, 16}, {1, 0, 9}, {0, 4, 4}, {2, 150001, 150001}, {300, 1000, 1003}, {1, 262144, 300000}}) {
+    for (const auto &[rows, columns, out_columns] : std::vector<std::array<uint64_t, 3>>{{1, 1, 1},
+                                                                                         {3, 5, 5},
+                                                                                         {7, 11, 16},
+                                                                                         {1, 0, 9},
+                                                                                         {0, 4, 4},
+                                                                                         {2, 150001, 150001},
+                                                                                         {300, 1000, 1003},
+                                                                                         {1, 262144, 300000}}) {
       translate_as<int32_t, int32_t>(rig, chance, rows, columns, out_columns);
       translate_as<int32_t, int64_t>(rig, chance, rows, columns, out_columns);
       translate_as<int64_t, int32_t>(rig, chance, rows, columns, out_columns);
@@ -320,16 +206,22 @@ void translations(const ut_backend *backend) {
 // --- refusals, resize ---
 
 void expect_code(const ut_backend *backend, int32_t code, int32_t wanted, const char *what) {
-  if (code != wanted) failed("%s: code %d, not %d (%s)", what, code, wanted, backend->last_error());
-  else if (wanted != UT_OK && backend->last_error()[0] == '\0') failed("%s: no reason", what);
+  if (code != wanted)
+    failed("%s: code %d, not %d (%s)", what, code, wanted, backend->last_error());
+  else if (wanted != UT_OK && backend->last_error()[0] == '\0')
+    failed("%s: no reason", what);
 }
 
 void refusals(const ut_backend *backend) {
   if (ut_backend_open(UT_BACKEND_ABI + 1) != nullptr) failed("another ABI number is answered");
   WaitRig rig(backend);
-  const std::vector<std::vector<int32_t>> wrong = {
-      {UT_ZERO, 5, 0, 1, 256}, {UT_ZERO, 5, 1, 1, 3}, {UT_ZERO, 4, 0, 1}, {UT_WAIT, 3, 77}, {99, 2}, {UT_ZERO},
-      {UT_ZERO, 5, 0, 1, 11, UT_MOVE, 7, 0, 0, 1, 12, 12}};
+  const std::vector<std::vector<int32_t>> wrong = {{UT_ZERO, 5, 0, 1, 256},
+                                                   {UT_ZERO, 5, 1, 1, 3},
+                                                   {UT_ZERO, 4, 0, 1},
+                                                   {UT_WAIT, 3, 77},
+                                                   {99, 2},
+                                                   {UT_ZERO},
+                                                   {UT_ZERO, 5, 0, 1, 11, UT_MOVE, 7, 0, 0, 1, 12, 12}};
   for (const auto &words : wrong)
     expect_code(backend, backend->submit(rig.device(), words.data(), words.size()), UT_INVALID, "a wrong script");
   uint32_t mask[1] = {1}, out[3];
@@ -361,7 +253,8 @@ void resizes(const ut_backend *backend) {
   for (uint32_t round = 0; round < 4; round++) {
     const uint64_t bytes = round % 2 == 0 ? 3 << 20 : 1 << 19;
     const auto pages = static_cast<uint32_t>(bytes / 2048);
-    if (!rig.resize(bytes, {{2048, pages, 1, 8, 120, 4, 0}}, 3, 20, round < 2 ? UT_CHECK_READS : UT_FILL_POISON | UT_CHECK_READS))
+    if (!rig.resize(bytes, {{2048, pages, 1, 8, 120, 4, 0}}, 3, 20,
+                    round < 2 ? UT_CHECK_READS : UT_FILL_POISON | UT_CHECK_READS))
       failed("resize: %s", backend->last_error());
     rig.compare("a new geometry");
     RandomScripts source(rig, round + 1);
@@ -392,7 +285,8 @@ void memory_stays(const ut_backend *backend) {
 
 void lost_device(const ut_backend *backend) {
   WaitRig rig(backend);
-  if (ut::cuda::launch_trap(rig.device()->streams.of(ut::cuda::kSchedule)) != cudaSuccess) failed("the trap was not launched");
+  if (ut::cuda::launch_trap(rig.device()->streams.of(ut::cuda::kSchedule)) != cudaSuccess)
+    failed("the trap was not launched");
   Script script;
   script.list(UT_ZERO, {0}, {11}, 1);
   script.verb(UT_HOSTREAD, {});

@@ -1,5 +1,5 @@
-// What the verbs mean, done at once and one after the other in plain memory. A device may overlap what it likes: with all
-// waits in place it must end like this.
+// What the verbs mean, done at once and one after the other in plain memory. A device may overlap what it likes: with
+// all waits in place it must end like this.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,8 @@
 namespace ut::test {
 
 // A fault without what was found and who asked: these say what is wrong, the others which word was looked at.
-using FaultKey = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>; // kind, band, id, page, unit, expected
+using FaultKey =
+    std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>; // kind, band, id, page, unit, expected
 
 class Oracle {
 public:
@@ -76,7 +77,8 @@ public:
   // --- verbs ---
 
   void operator()(const ZeroVerb &verb) {
-    for (uint32_t i = 0; i < verb.count; i++) std::memset(page_at(verb.band, verb.pages[i]), 0, bands_[verb.band].page_bytes);
+    for (uint32_t i = 0; i < verb.count; i++)
+      std::memset(page_at(verb.band, verb.pages[i]), 0, bands_[verb.band].page_bytes);
   }
   void operator()(const MoveVerb &verb) {
     for (uint32_t i = 0; i < verb.count; i++) {
@@ -107,7 +109,8 @@ public:
   void operator()(const StampVerb &verb) {
     for (uint32_t i = 0; i < verb.count; i++) {
       const int32_t *entry = verb.entries + 3ull * i;
-      write(verb.band, static_cast<uint32_t>(entry[0]), static_cast<uint32_t>(entry[1]), static_cast<uint32_t>(entry[2]));
+      write(verb.band, static_cast<uint32_t>(entry[0]), static_cast<uint32_t>(entry[1]),
+            static_cast<uint32_t>(entry[2]));
     }
   }
   void operator()(const ResetVerb &verb) {
@@ -142,17 +145,12 @@ public:
       const int32_t *entry = verb.entries + static_cast<uint64_t>(i) * (3 + verb.mask_words);
       const auto band = static_cast<uint32_t>(entry[0]), page = static_cast<uint32_t>(entry[1]);
       const Hash found = hash(band, page, reinterpret_cast<const uint32_t *>(entry + 3));
-      if (found.a != static_cast<uint32_t>(entry[2])) faults_.insert({2, band, 0, page, 0, static_cast<uint32_t>(entry[2])});
+      if (found.a != static_cast<uint32_t>(entry[2]))
+        faults_.insert({2, band, 0, page, 0, static_cast<uint32_t>(entry[2])});
     }
   }
-  void operator()(const ReceiveVerb &verb) {
-    for (uint32_t i = 0; i < verb.count; i++) {
-      const int32_t *w = verb.entries + 6ull * i;
-      for (int32_t unit = w[2]; unit < w[3]; unit++)
-        write(static_cast<uint32_t>(w[0]), static_cast<uint32_t>(w[1]), static_cast<uint32_t>(unit),
-              ut_stamp_of(static_cast<uint32_t>(w[5]), static_cast<uint32_t>(w[4] + unit)));
-    }
-  }
+  void operator()(const ReceiveVerb &verb) { write_all(verb.entries, verb.count); }
+  void operator()(const FillVerb &verb) { write_all(verb.entries, verb.count); }
   template <typename Wait> void operator()(const Wait &) {} // waits and delays: everything is over already
 
 private:
@@ -182,19 +180,29 @@ private:
       std::memcpy(arena_.data() + at + 4ull * i, &word, 4);
     }
   }
+  void write_all(const int32_t *entries, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+      const int32_t *w = entries + 6ull * i;
+      for (int32_t unit = w[2]; unit < w[3]; unit++)
+        write(static_cast<uint32_t>(w[0]), static_cast<uint32_t>(w[1]), static_cast<uint32_t>(unit),
+              ut_stamp_of(static_cast<uint32_t>(w[5]), static_cast<uint32_t>(w[4] + unit)));
+    }
+  }
   void check_reads(const ForwardVerb &verb) {
     std::set<std::pair<uint32_t, uint32_t>> ids; // (band, id): an id is looked at once a forward
     for (uint32_t i = 0; i < verb.reads; i++) {
       const int32_t *entry = verb.read_entries + 2ull * i;
       for (int32_t cell = 0; cell < entry[1]; cell++) {
-        const auto id = static_cast<uint32_t>(rows_[static_cast<size_t>(entry[0]) * config_.row_pages + static_cast<size_t>(cell)]);
+        const auto id =
+            static_cast<uint32_t>(rows_[static_cast<size_t>(entry[0]) * config_.row_pages + static_cast<size_t>(cell)]);
         for (uint32_t band = 0; band < bands_.size(); band++) {
           if (!is_state(bands_[band]) && id != 0 && id < bands_[band].ids) ids.insert({band, id});
         }
       }
     }
     for (uint32_t i = 0; i < verb.states; i++)
-      ids.insert({static_cast<uint32_t>(verb.state_entries[2 * i]), static_cast<uint32_t>(verb.state_entries[2 * i + 1])});
+      ids.insert(
+          {static_cast<uint32_t>(verb.state_entries[2 * i]), static_cast<uint32_t>(verb.state_entries[2 * i + 1])});
     for (const auto &[band, id] : ids) {
       const auto page = static_cast<uint32_t>(v2p_[band][id]);
       for (uint32_t unit = 0; page != 0 && unit < bands_[band].units; unit++) {

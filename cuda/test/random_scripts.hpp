@@ -1,7 +1,7 @@
-// Scripts drawn from a seed. Every wait that is needed stands in them, so a device must end like the oracle; what may overlap
-// is left to overlap (after a barrier tables change while the payload phase still runs).
-// Bands share one arena in which their grids overlap, so each keeps to bytes of its own: half-written units would make faults
-// depend on which word is looked at.
+// Scripts drawn from a seed. Every wait that is needed stands in them, so a device must end like the oracle; what may
+// overlap is left to overlap (after a barrier tables change while the payload phase still runs). Bands share one arena
+// in which their grids overlap, so each keeps to bytes of its own: half-written units would make faults depend on which
+// word is looked at.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -131,7 +131,8 @@ private:
     std::vector<int32_t> entries;
     for (uint32_t b = 0; b < rig_.bands().size(); b++) {
       std::set<int32_t> taken;
-      // What this very script binds is not known to the oracle yet: two ids may meet on one page. So none that it binds.
+      // What this very script binds is not known to the oracle yet: two ids may meet on one page. So none that it
+      // binds.
       for (const int32_t id : some_ids(b, chance_.below(6))) {
         const int32_t page = rig_.oracle().v2p(b)[static_cast<size_t>(id)];
         if (page != 0 && !taken.insert(page).second) continue;
@@ -177,7 +178,27 @@ private:
     return false;
   }
 
+  // Units of different pages from some unit on to the last.
+  std::vector<int32_t> unit_runs(uint32_t b) {
+    std::vector<int32_t> entries;
+    const uint32_t units = rig_.bands()[b].units;
+    for (const int32_t page : some_of(pages_[b], chance_.below(4))) {
+      const auto from = static_cast<int32_t>(chance_.below(units + 1));
+      entries.insert(entries.end(),
+                     {static_cast<int32_t>(b), page, from, static_cast<int32_t>(units), signed_word(), signed_word()});
+    }
+    return entries;
+  }
+
+  void fill() {
+    const int32_t handle = fresh_handle();
+    script_.list(UT_FILL, {handle, delay()}, unit_runs(band()), 6);
+    script_.verb(UT_WAIT, {handle});
+    script_.verb(UT_FORGET, {handle});
+  }
+
   void host_copy() {
+    if (chance_.below(4) == 0) return fill();
     const int32_t handle = fresh_handle();
     const auto direction = static_cast<int32_t>(chance_.below(2));
     std::vector<int32_t> entries;
@@ -187,7 +208,8 @@ private:
       std::iota(hosts.begin(), hosts.end(), 0);
       const std::vector<int32_t> pages = some_of(pages_[b], chance_.below(5));
       hosts = some_of(std::move(hosts), static_cast<uint32_t>(pages.size()));
-      for (size_t i = 0; i < hosts.size(); i++) entries.insert(entries.end(), {static_cast<int32_t>(b), pages[i], hosts[i]});
+      for (size_t i = 0; i < hosts.size(); i++)
+        entries.insert(entries.end(), {static_cast<int32_t>(b), pages[i], hosts[i]});
     }
     script_.list(UT_HOSTCOPY, {handle, direction, delay()}, entries, 3);
     // SCHEDULE waits, and through it every later copy and forward.
@@ -203,11 +225,7 @@ private:
     std::vector<int32_t> entries;
     script_.verb(UT_SYNCHRONIZE, {}); // the engine is behind no stream
     if (chance_.below(2) == 0) {
-      for (const int32_t page : some_of(pages_[b], chance_.below(4))) {
-        const auto from = static_cast<int32_t>(chance_.below(shape.units + 1));
-        entries.insert(entries.end(), {index, page, from, static_cast<int32_t>(shape.units), signed_word(), signed_word()});
-      }
-      script_.list(UT_RECEIVE, {handle, delay()}, entries, 6);
+      script_.list(UT_RECEIVE, {handle, delay()}, unit_runs(b), 6);
     } else {
       const uint32_t words = mask_words(shape) + chance_.below(2);
       for (const int32_t page : some_of(pages_[b], chance_.below(4))) {
@@ -215,7 +233,8 @@ private:
         const size_t mask = entries.size();
         for (uint32_t i = 0; i < words; i++) entries.push_back(signed_word());
         const auto *bits = reinterpret_cast<const uint32_t *>(&entries[mask]);
-        const bool is_first = script_.words.size() == 2; // else this script changed pages that the oracle has not seen change
+        const bool is_first =
+            script_.words.size() == 2; // else this script changed pages that the oracle has not seen change
         if (is_first && chance_.below(6) != 0)
           entries[mask - 1] = static_cast<int32_t>(rig_.oracle().hash(b, static_cast<uint32_t>(page), bits).a);
       }

@@ -67,8 +67,8 @@ class Rig {
 public:
   Rig(const ut_backend *backend, uint64_t arena_bytes, std::vector<ut_band> bands, uint32_t rows, uint32_t row_pages,
       uint32_t flags)
-      : backend_(backend), bands_(std::move(bands)), config_{arena_bytes, bands_.data(), static_cast<uint32_t>(bands_.size()),
-                                                            rows, row_pages, flags, 0, 0},
+      : backend_(backend), bands_(std::move(bands)),
+        config_{arena_bytes, bands_.data(), static_cast<uint32_t>(bands_.size()), rows, row_pages, flags, 0, 0},
         oracle_(config_, bands_) {
     const int32_t code = backend_->open(&config_, &device_);
     if (code == UT_OK) return;
@@ -96,7 +96,8 @@ public:
   }
 
   bool resize(uint64_t arena_bytes, std::vector<ut_band> bands, uint32_t rows, uint32_t row_pages, uint32_t flags) {
-    const ut_config wanted{arena_bytes, bands.data(), static_cast<uint32_t>(bands.size()), rows, row_pages, flags, 0, 0};
+    const ut_config wanted{
+        arena_bytes, bands.data(), static_cast<uint32_t>(bands.size()), rows, row_pages, flags, 0, 0};
     const int32_t code = backend_->resize(device_, &wanted);
     if (code != UT_OK) return false;
     bands_ = std::move(bands);
@@ -136,8 +137,8 @@ public:
     const std::vector<uint8_t> found = bytes();
     for (uint64_t i = 0; i < found.size(); i++) {
       if (found[i] == oracle_.arena()[i]) continue;
-      failed("%s: byte %llu of the arena is %02x, not %02x", where.c_str(), static_cast<unsigned long long>(i), found[i],
-             oracle_.arena()[i]);
+      failed("%s: byte %llu of the arena is %02x, not %02x", where.c_str(), static_cast<unsigned long long>(i),
+             found[i], oracle_.arena()[i]);
       break;
     }
     for (uint32_t band = 0; band < bands_.size(); band++) {
@@ -158,13 +159,14 @@ public:
     std::vector<uint32_t> masks(pages.size() * words);
     for (uint32_t &mask : masks) mask = chance.below(3) == 0 ? 0xffffffffu : chance.word();
     std::vector<uint32_t> out(pages.size() * 3, 0xeeeeeeeeu);
-    check(backend_->hash_pages(device_, band, static_cast<uint32_t>(pages.size()), pages.data(), masks.data(), out.data()),
+    check(backend_->hash_pages(device_, band, static_cast<uint32_t>(pages.size()), pages.data(), masks.data(),
+                               out.data()),
           "hash_pages");
     for (size_t i = 0; i < pages.size(); i++) {
       const Oracle::Hash wanted = oracle_.hash(band, static_cast<uint32_t>(pages[i]), &masks[i * words]);
       if (out[3 * i] == wanted.a && out[3 * i + 1] == wanted.b && out[3 * i + 2] == wanted.torn) continue;
-      failed("%s: hash of page %d of band %u: %08x %08x %u, not %08x %08x %u", where.c_str(), pages[i], band, out[3 * i],
-             out[3 * i + 1], out[3 * i + 2], wanted.a, wanted.b, wanted.torn);
+      failed("%s: hash of page %d of band %u: %08x %08x %u, not %08x %08x %u", where.c_str(), pages[i], band,
+             out[3 * i], out[3 * i + 1], out[3 * i + 2], wanted.a, wanted.b, wanted.torn);
       return;
     }
   }
