@@ -230,6 +230,7 @@ private:
 
   Status run(const SendVerb &verb) {
     UT_TRY(flush());
+    UT_TRY(d_.streams.follow(kEngineSend, kSchedule));
     UT_TRY(UT_CUDA(launch_delay(verb.delay_us, stream(kEngineSend))));
     if (arena_.checks_reads()) {
       const uint32_t words_each = send_head_words + verb.mask_words;
