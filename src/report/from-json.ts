@@ -62,11 +62,13 @@ export function comparisonFromJson(source: JsonFile): SavedComparison {
 
 /** The document of `run --json`. Throws as `comparisonFromJson` does. @public */
 export function runFromJson(source: JsonFile): RunResult {
-  const { verdict, scenarios, operations, counters } = checked<RunResult>(
-    source,
-    "run",
-    RUN_REPORT,
-  );
+  const {
+    verdict,
+    scenarios,
+    operations,
+    counters,
+    left_out: leftOut = 0,
+  } = checked<RunResult & { readonly left_out?: number }>(source, "run", RUN_REPORT);
   return {
     verdict,
     scenarios: scenarios.map((one: ScenarioResult): ScenarioResult => ({
@@ -81,6 +83,7 @@ export function runFromJson(source: JsonFile): RunResult {
     })),
     operations,
     counters,
+    leftOut,
   };
 }
 

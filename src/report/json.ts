@@ -220,6 +220,7 @@ export function runJson(result: RunResult): unknown {
     scenarios: result.scenarios,
     operations: result.operations,
     counters: result.counters,
+    left_out: result.leftOut,
   };
 }
 

@@ -41,7 +41,9 @@ export function scenarioLine(one: ScenarioResult, palette: Palette, verbose: boo
 export function runSummary(result: RunResult, palette: Palette): string {
   const passed = result.scenarios.filter(({ verdict }) => verdict === "passed").length;
   const all = counted(result.scenarios.length, "run");
-  const counts = `${grouped(passed)} of ${all} passed, ${counted(result.operations, "operation")}`;
+  const left = result.leftOut === 0 ? "" : `, ${counted(result.leftOut, "run")} left out`;
+  const operations = counted(result.operations, "operation");
+  const counts = `${grouped(passed)} of ${all} passed${left}, ${operations}`;
   const paint =
     result.verdict === "passed"
       ? palette.good

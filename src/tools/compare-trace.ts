@@ -19,8 +19,10 @@ import { ResultList } from "./compare-results.js";
 import { operationsPast } from "./past.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
+import type { ShardPart } from "./shards.js";
 import { partsWith, TraceSide } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
+import { shardOfTrace } from "./trace-shard.js";
 import type { CompareResult } from "./outcome.js";
 
 const BATCH_LINES = 256;
@@ -45,7 +47,7 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
   readonly onHandshake?: (news: HandshakeNews) => void; // before the first operation of each domain
-  readonly shard?: { readonly index: number; readonly of: number }; // each `of`-th run, from the `index`-th on
+  readonly shard?: ShardPart; // only the runs of this part
   readonly isOverTime?: () => boolean; // true: begin no further run
   readonly isBrief?: boolean; // without the second look
   readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
@@ -57,8 +59,13 @@ export interface CompareTraceOptions extends CompareChoices {
  * earlier ones are thrown. @public
  */
 export async function compareTrace(options: CompareTraceOptions): Promise<CompareResult> {
-  const reader = await openTrace(options.trace, options.reader ?? {});
-  const comparison = new TraceComparison(options, reader);
+  const { trace, shard, signal } = options;
+  const isOfShard =
+    shard === undefined
+      ? () => true
+      : await shardOfTrace(trace, shard, options.reader ?? {}, signal);
+  const reader = await openTrace(trace, options.reader ?? {});
+  const comparison = new TraceComparison(options, reader, isOfShard);
   try {
     return await comparison.run();
   } finally {
@@ -69,6 +76,7 @@ export async function compareTrace(options: CompareTraceOptions): Promise<Compar
 
 class TraceComparison {
   readonly #options: CompareTraceOptions;
+  readonly #isOfShard: (index: number) => boolean; // of a run's index in the file
   readonly #reader: TraceReader;
   readonly #candidate: Candidate;
   readonly #pulse: Pulse;
@@ -85,8 +93,13 @@ class TraceComparison {
   #isStopped = false;
   #runsMet = 0;
 
-  constructor(options: CompareTraceOptions, reader: TraceReader) {
+  constructor(
+    options: CompareTraceOptions,
+    reader: TraceReader,
+    isOfShard: (index: number) => boolean,
+  ) {
     this.#options = options;
+    this.#isOfShard = isOfShard;
     this.#reader = reader;
     this.#candidate = new Candidate(options.start);
     this.#twin = options.isDoubled === true ? new Candidate(options.start) : null;
@@ -215,11 +228,6 @@ class TraceComparison {
     const index = this.#runsMet;
     this.#runsMet += 1;
     return !this.#isOfShard(index) || this.#options.isOverTime?.() === true;
-  }
-
-  #isOfShard(index: number): boolean {
-    const { shard } = this.#options;
-    return shard === undefined || index % shard.of === shard.index - 1;
   }
 
   /** A run without an `end`, in a truncated trace that is accepted. */

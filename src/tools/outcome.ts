@@ -246,4 +246,5 @@ export interface RunResult {
   readonly scenarios: readonly ScenarioResult[];
   readonly operations: number;
   readonly counters: Readonly<Record<string, number>>;
+  readonly leftOut: number; // runs of other shards, or that the time did not suffice for
 }

@@ -26,7 +26,11 @@ import { LawChecker } from "./laws.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import type { RunResult, RunVerdict, ScenarioResult } from "./outcome.js";
+import { dearestFirst, ofShard } from "./shards.js";
+import type { ShardPart, ShardPiece } from "./shards.js";
 
+/** The folder of failing cases that were saved. @internal */
+export const SAVED_FOLDER = "cases";
 const DEPTH: DigestDepth = "layout"; // shows that a refusal or a question changed something
 
 /** @public */
@@ -35,6 +39,8 @@ export interface RunScenariosOptions extends ToolControl {
   readonly start: StartAdapter;
   /** Only this configuration; null: every one that a scenario names. */
   readonly config?: string | null;
+  readonly shard?: ShardPart; // only the runs of this part
+  readonly isTimeOver?: () => boolean; // asked before each run: what is left then is left out
 }
 
 /** Why an operation or the end of a scenario is at fault. @internal */
@@ -59,25 +65,60 @@ export interface ScenarioWatch {
 export async function runScenarios(options: RunScenariosOptions): Promise<RunResult> {
   const candidate = new Candidate(options.start);
   const pulse = new Pulse(options);
-  const results: ScenarioResult[] = [];
+  const all = piecesOf(options);
+  const own = options.shard === undefined ? all : ofShard(all, options.shard);
+  const results = new Map<number, ScenarioResult>(); // by place in the list
   try {
     await candidate.ready();
-    for (const scenario of options.scenarios) {
-      for (const [config] of scenario.configs) {
-        if ((options.config ?? config) !== config) continue;
-        results.push(await runOne(scenario, config, candidate, pulse));
-        pulse.runs += 1;
-      }
+    for (const { place, scenario, config } of inOrder(own)) {
+      if (options.isTimeOver?.() === true) break;
+      results.set(place, await runOne(scenario, config, candidate, pulse));
+      pulse.runs += 1;
     }
   } finally {
     await candidate.dispose();
   }
+  // told in the order in which they were named, whatever came first
+  const scenarios = all.flatMap(({ place }) => results.get(place) ?? []);
+  const leftOut = all.length - scenarios.length;
+  const verdict = overall(scenarios);
   return {
-    verdict: overall(results),
-    scenarios: results,
+    verdict: verdict === "passed" && leftOut > 0 ? "incomplete" : verdict,
+    scenarios,
     operations: pulse.operations,
     counters: {},
+    leftOut,
   };
+}
+
+/** A scenario on one of its configurations. */
+interface Piece extends ShardPiece {
+  readonly place: number; // in the list of all
+  readonly scenario: Scenario;
+  readonly config: string | null;
+}
+
+const START_COST = 8; // of a run, in operations: it is set up, booted, drained and looked at
+
+function piecesOf({ scenarios, config: only }: RunScenariosOptions): Piece[] {
+  const pieces: Piece[] = [];
+  for (const scenario of scenarios) {
+    const cost = START_COST + scenario.ops.length;
+    for (const [config] of scenario.configs) {
+      if ((only ?? config) !== config) continue;
+      const name = config === null ? scenario.name : `${scenario.name}@${config}`;
+      pieces.push({ place: pieces.length, name, cost, scenario, config });
+    }
+  }
+  return pieces;
+}
+
+/** Saved failures first, as they were named; then the slowest, so that the last ones to begin are short. */
+function inOrder(pieces: readonly Piece[]): Piece[] {
+  const isSaved = ({ scenario }: Piece): boolean =>
+    scenario.file.split(/[/\\]/).at(-2) === SAVED_FOLDER;
+  const saved = pieces.filter(isSaved).sort((left, right) => left.place - right.place);
+  return [...saved, ...dearestFirst(pieces.filter((piece) => !isSaved(piece)))];
 }
 
 async function runOne(

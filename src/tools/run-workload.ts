@@ -49,6 +49,7 @@ export async function runWorkloads(options: RunWorkloadsOptions): Promise<RunRes
     scenarios: results,
     operations: pulse.operations,
     counters: sums,
+    leftOut: 0,
   };
 }
 

@@ -226,6 +226,7 @@ export const RUN_REPORT: AnySpec = openObject(
     scenarios: list(SCENARIO_RESULT),
     operations: COUNT,
     counters: map("any", COUNT),
+    left_out: optional(COUNT), // runs of other shards, or that the time did not suffice for
   },
   ANYTHING,
 );

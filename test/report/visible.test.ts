@@ -103,7 +103,11 @@ test("record, replay, run and validate", () => {
   for (const text of [
     recordText(recorded, EVIL, EVIL, 1, PLAIN),
     replayText(replayed, PLAIN),
-    runText({ verdict: "failed", scenarios, operations: 1, counters: { [EVIL]: 1 } }, PLAIN, true),
+    runText(
+      { leftOut: 0, verdict: "failed", scenarios, operations: 1, counters: { [EVIL]: 1 } },
+      PLAIN,
+      true,
+    ),
     validateText(
       [
         { ...file, error: null },

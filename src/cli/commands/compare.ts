@@ -121,7 +121,11 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
     .option("--run <id>", "compare only this run")
     .option("--first", "stop at the first divergent run")
     .option("--keep-going", "look at every operation behind a divergence, not at 10,000")
-    .option("--shard <i/n>", "only every n-th run, from the i-th on (exit 6)", shardPart("--shard"))
+    .option(
+      "--shard <i/n>",
+      "only the runs of part I of N, about as many operations each (exit 6)",
+      shardPart("--shard"),
+    )
     .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
     .option("--last <n>", "operations shown before a divergence", wholeNumber("--last", 1, 1000), 5)
     .option(

@@ -1,6 +1,7 @@
 // `run`: scenarios against what they expect, or a serving workload without writing a trace.
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
+import { Option } from "commander";
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
@@ -9,14 +10,15 @@ import { runJson } from "../../report/json.js";
 import { runCases } from "../../report/run-cases.js";
 import { runText } from "../../report/run-text.js";
 import type { RunResult, RunVerdict } from "../../tools/outcome.js";
-import { runScenarios } from "../../tools/run-scenarios.js";
+import { runScenarios, SAVED_FOLDER } from "../../tools/run-scenarios.js";
 import { runWorkloads } from "../../tools/run-workload.js";
 import { readInputs } from "../../workload/read-inputs.js";
 import { loadScenarios } from "../../workload/scenario.js";
 import type { Scenario } from "../../workload/scenario.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { unknownWord } from "../flags.js";
+import { seconds, shardPart, unknownWord } from "../flags.js";
+import type { Shard } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { inPackage } from "../place.js";
@@ -35,9 +37,10 @@ import type { Session } from "../session.js";
 interface RunFlags extends ServingFlags, ImplementationFlags, ReportFlags {
   readonly impl: string;
   readonly report?: string;
+  readonly shard?: Shard;
+  readonly timeBudget?: number; // seconds
 }
 
-const CASES = "cases"; // saved failing cases, run first
 const SCENARIOS = "scenarios";
 const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
   passed: EXIT.ok,
@@ -49,13 +52,16 @@ const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
 const HELP = `
 A scenario passes when every answer is what it expects, refusals and questions changed nothing, no
 page lost what was written to it, the auditor finds no rule broken, and what its "finally" says
-holds. Files of a folder named cases, and of ./cases where there is one, run first. Where there is
-no folder scenarios, the word stands for the scenarios of this package.
+holds. Files of a folder named cases, and of ./cases where there is one, run first, then those with
+the most operations; they are told in the order in which they were named. Where there is no folder
+scenarios, the word stands for the scenarios of this package. What --shard leaves to other parts,
+and what --time-budget does not reach, is left out: then the verdict is incomplete.
 
 Examples:
   unified-trace run scenarios
   unified-trace run scenarios/state_slots_exhausted.json --config full+state/p1
   unified-trace run scenarios --impl checkout:../other --json
+  unified-trace run scenarios --shard 1/4 --time-budget 60
   unified-trace run scenarios --junit build/scenarios.xml --github
   unified-trace run --report saved.json --markdown report.md
   unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64
@@ -69,6 +75,13 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self");
   addServingFlags(command);
   addReportFlags(addImplementationFlags(command, "every"))
+    .addOption(
+      new Option(
+        "--shard <i/n>",
+        "only part I of N, from 1; parts cost about the same (exit 6)",
+      ).argParser(shardPart("--shard")),
+    )
+    .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
     .option("--report <file>", "print a saved report (--json) in another form, run nothing")
     .option("--json", "print one JSON document");
   addSharedFlags(command)
@@ -101,6 +114,8 @@ async function run(
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (flags.workload !== undefined) {
     if (paths.length > 0) throw new UsageError("--workload and scenario files exclude each other");
+    if (given("shard") || given("timeBudget"))
+      throw new UsageError("--shard and --time-budget go with scenarios, not with --workload");
     const workloads = await servingWorkloads(flags, session);
     return runWorkloads({ workloads, start, ...control });
   }
@@ -118,7 +133,16 @@ async function run(
   const scenarios = loadScenarios(files, await readInputs(files, session.signal));
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
-  return runScenarios({ scenarios, start, config, ...control });
+  const { shard, timeBudget } = flags;
+  const end = performance.now() + (timeBudget ?? Infinity) * 1000;
+  const result = await runScenarios({
+    ...{ scenarios, start, config, ...control },
+    ...(shard === undefined ? {} : { shard }),
+    isTimeOver: () => performance.now() > end,
+  });
+  if (shard !== undefined && result.scenarios.length === 0 && timeBudget === undefined)
+    throw new UsageError("nothing to run: this shard has no scenario", "fewer parts");
+  return result;
 }
 
 // Where the package is installed, `run scenarios` means the scenarios that came with it.
@@ -139,10 +163,10 @@ function inPlace(path: string, session: Session): string {
 }
 
 function withCasesFirst(paths: readonly string[]): string[] {
-  const isCases = (path: string): boolean => basename(path) === CASES;
+  const isCases = (path: string): boolean => basename(path) === SAVED_FOLDER;
   const others = paths.filter((path) => !isCases(path));
   const cases = paths.filter(isCases);
-  if (cases.length === 0 && existsSync(CASES)) cases.push(CASES);
+  if (cases.length === 0 && existsSync(SAVED_FOLDER)) cases.push(SAVED_FOLDER);
   return [...cases, ...others];
 }
 
