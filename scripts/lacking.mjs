@@ -65,7 +65,7 @@ function withoutCompiler() {
   const options = ["--prefer-offline", "--no-audit", "--no-fund", "--include=dev"];
   const installed = runBare([findNpm(), "ci", ...options], { cwd: tree });
   const main = (...args) => runBare(["bin/unified-trace.js", ...args], { cwd: tree });
-  const recorded = main("record", "--ops", "500", "--out", "base.jsonl");
+  const recorded = main("record", "--out", "base.jsonl");
   const compared = main("compare", "--trace", "base.jsonl");
   const doctor = main("doctor");
   const native = runBare(["scripts/test-native.mjs"]);

@@ -26,6 +26,7 @@ std::unique_ptr<Arena> Arena::make(const ut_config *config, std::int32_t &code, 
 }
 
 Device::Device(std::unique_ptr<Arena> arena) : arena_(std::move(arena)), completions_(handle_limit) {
+  if (completions_.get() == nullptr) throw std::bad_alloc();
   make_workers();
   start_threads();
 }

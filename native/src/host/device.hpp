@@ -28,7 +28,7 @@ struct Arena {
 
 class Device {
 public:
-  explicit Device(std::unique_ptr<Arena> arena); // throws std::system_error when there is no thread to be had
+  explicit Device(std::unique_ptr<Arena> arena); // throws std::system_error without a thread, std::bad_alloc
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
   ~Device();
@@ -60,7 +60,7 @@ private:
 
   std::unique_ptr<Arena> arena_;
   FaultLog faults_;
-  std::vector<Completion> completions_; // by handle; meaningful while the checker knows the handle
+  Block<Completion> completions_; // by handle; meaningful while the checker knows the handle
   std::atomic<bool> is_lost_ = false;
 
   std::optional<ScheduleWork> schedule_work_;

@@ -7,7 +7,7 @@
 namespace ut::host {
 
 struct MachineMemory {
-  std::uint64_t total_bytes;
+  std::uint64_t total_bytes; // of the machine, or of the container that this runs in
   std::uint64_t free_bytes; // what programmes can still get without swapping, where the system tells; else total_bytes
 };
 
