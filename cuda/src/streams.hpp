@@ -9,7 +9,8 @@
 
 namespace ut::cuda {
 
-// The first four are ut_stream. The engine has two of its own, so that what is sent and what is received do not wait for each other.
+// The first four are ut_stream. The engine has two of its own, so that what is sent and what is received do not wait
+// for each other.
 enum StreamIndex : uint32_t { kSchedule, kForward, kOut, kIn, kEngineSend, kEngineReceive, kStreamCount };
 
 class Streams {
