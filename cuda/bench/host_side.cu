@@ -89,7 +89,15 @@ void measure_operations(Bench &bench) {
   submit(bench, device, big.words);
   forward.verb(UT_FORWARD, arguments);
   forward.verb(UT_RECORD, {1});
-  submit(bench, device, forward.words);
+  Words step = forward;
+  step.verb(UT_WAIT, {1});
+  step.verb(UT_FORGET, {1});
+  print_operation("forward of 256 rows x 64 pages, 512 writes; record, wait", submit_us(bench, device, step.words), 0);
+  std::vector<ut_fault> faults(16);
+  uint32_t count = 0;
+  must(bench.backend->faults(device, faults.data(), 16, &count));
+  expect(count == 0, "faults of the forwards: " + std::to_string(count));
+  submit(bench, device, forward.words); // its handle is what the operations below wait for
   Words plain = operation(bench, 16, 1, 16), wide = operation(bench, 16, 1, 256), decode = operation(bench, 16, 16, 1);
   const auto with_wait = [](const Words &words) {
     Words made;
@@ -112,20 +120,6 @@ void measure_operations(Bench &bench) {
   for (int32_t i = 1; i <= 16; i++) pairs.insert(pairs.end(), {i, i + 100});
   move.verb(UT_MOVE, pairs);
   print_operation("move of 16 pages", submit_us(bench, device, move.words), 0);
-  Words step = forward;
-  step.verb(UT_WAIT, {1});
-  step.verb(UT_FORGET, {1});
-  Words forget;
-  forget.verb(UT_FORGET, {1});
-  submit(bench, device, forget.words);
-  print_operation("forward of 256 rows x 64 pages, 512 writes; record, wait", submit_us(bench, device, step.words), 0);
-  Words synchronize;
-  synchronize.verb(UT_SYNCHRONIZE, {});
-  submit(bench, device, synchronize.words);
-  std::vector<ut_fault> faults(16);
-  uint32_t count = 0;
-  (void)bench.backend->faults(device, faults.data(), 16, &count);
-  expect(count == 0, "faults of the forwards: " + std::to_string(count));
   bench.backend->close(device);
 }
 
