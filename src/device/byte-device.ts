@@ -24,6 +24,8 @@ export interface ByteDeviceOptions {
   readonly backend: ByteBackend;
   readonly delays?: Delays | null;
   readonly deviceIndex?: number;
+  /** Whether the operations hold the engine's barriers; else the device puts its own. Default false. */
+  readonly hasBarriers?: boolean;
 }
 
 /** What a band's live pages hold, id by id, as last looked at. */
@@ -64,7 +66,12 @@ export class ByteDevice implements Device {
     this.kind = options.kind;
     this.#options = options;
     const run = (): ModelDevice["run"] => this.#model.run;
-    this.#tap = new ByteTap(this.#script, run, options.delays ?? null);
+    this.#tap = new ByteTap(
+      this.#script,
+      run,
+      options.delays ?? null,
+      options.hasBarriers !== true,
+    );
     this.#model = new ModelDevice({ verify: options.verify, tap: this.#tap });
   }
 

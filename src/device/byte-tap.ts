@@ -35,9 +35,16 @@ export class ByteTap implements ModelTap {
   readonly #rows = new Set<TapRow>();
   readonly #writes: number[] = []; // of the forward under way, six numbers each
   readonly #states: number[] = []; // two numbers each
+  readonly #guards: boolean;
+  #unguarded = 0; // handle of the newest forward whose metadata nothing waits for yet
   readonly #received = new Map<string, readonly TransferredPage[]>(); // by transfer, not over
 
-  constructor(script: Script, run: () => ModelRun, delays: Delays | null) {
+  /**
+   * @param guards - whether rows and places wait for the metadata of launched forwards where no barrier operation came
+   * between: the engine's own obligation, which a list of operations may leave out
+   */
+  constructor(script: Script, run: () => ModelRun, delays: Delays | null, guards: boolean) {
+    this.#guards = guards;
     this.#script = script;
     this.#run = run;
     this.#delays = delays;
@@ -46,6 +53,7 @@ export class ByteTap implements ModelTap {
   /** Starts anew with these many bands; rows are told again when they change. */
   reset(bands: number): void {
     this.handles.clear();
+    this.#unguarded = 0;
     this.#received.clear();
     this.#rows.clear();
     for (const lists of [this.dirty, this.#gathered]) lists.length = 0;
@@ -65,6 +73,7 @@ export class ByteTap implements ModelTap {
   /** The host waits for a completion before the operation that tells of it. */
   hostWait(name: string): void {
     for (const handle of this.handles.take(name)) {
+      if (handle === this.#unguarded) this.#unguarded = 0;
       this.#script.verb(VERB.hostWait, handle);
       this.#script.verb(VERB.forget, handle);
     }
@@ -81,7 +90,10 @@ export class ByteTap implements ModelTap {
         for (const handle of this.handles.of(effect[1])) script.verb(VERB.wait, handle);
         return;
       case "barrier":
-        for (const handle of this.handles.of(effect[1])) script.verb(VERB.barrier, handle);
+        for (const handle of this.handles.of(effect[1])) {
+          script.verb(VERB.barrier, handle);
+          if (handle === this.#unguarded) this.#unguarded = 0;
+        }
         return;
       case "event":
         for (const handle of this.handles.of(effect[1])) script.verb(VERB.record, handle);
@@ -181,7 +193,10 @@ export class ByteTap implements ModelTap {
     script.putAll(this.#states).putAll(this.#writes).end();
     this.#states.length = 0;
     this.#writes.length = 0;
-    if (!isWaited) return;
+    if (!isWaited) {
+      this.#unguarded = this.#guards ? handle : 0;
+      return;
+    }
     script.verb(VERB.record, handle);
     script.verb(VERB.wait, handle);
   }
@@ -223,6 +238,10 @@ export class ByteTap implements ModelTap {
 
   /** Tells what was gathered. */
   flush(): void {
+    if (this.#unguarded !== 0 && this.#hasGathered()) {
+      this.#script.verb(VERB.barrier, this.#unguarded);
+      this.#unguarded = 0;
+    }
     for (const [index, gathered] of this.#gathered.entries()) {
       if (gathered.places.size > 0) this.#tellPlaces(index, gathered);
       if (gathered.changed.size > 0) this.#tellChanged(index, gathered);
@@ -239,6 +258,13 @@ export class ByteTap implements ModelTap {
       row.changedFrom = Infinity;
     }
     this.#rows.clear();
+  }
+
+  #hasGathered(): boolean {
+    return (
+      this.#rows.size > 0 ||
+      this.#gathered.some(({ places, changed }) => places.size > 0 || changed.size > 0)
+    );
   }
 
   #tellPlaces(band: number, { places, renewed }: Gathered): void {
@@ -310,7 +336,14 @@ export class ByteTap implements ModelTap {
     return this.handles.add(name);
   }
   #end(name: string): void {
-    for (const handle of this.handles.take(name)) this.#script.verb(VERB.forget, handle);
+    for (const handle of this.handles.take(name)) {
+      // A forward that is forgotten has a newer one behind it on its stream, or is waited whole.
+      if (handle === this.#unguarded) {
+        this.#script.verb(VERB.barrier, handle);
+        this.#unguarded = 0;
+      }
+      this.#script.verb(VERB.forget, handle);
+    }
   }
   #delay(): number {
     return this.#delays?.next() ?? 0;

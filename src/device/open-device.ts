@@ -13,6 +13,8 @@ export interface OpenDeviceOptions {
   readonly verify: VerifyPolicy;
   /** Of a device with real streams: draws how long its work is held up; left out: never. */
   readonly delaySeed?: number;
+  /** Whether the operations hold the engine's barriers; else such a device puts its own. Default false. */
+  readonly hasBarriers?: boolean;
 }
 
 /**
@@ -34,6 +36,7 @@ export function openDevice(kind: DeviceKind, options: OpenDeviceOptions): Device
         backend: nativeBackend(kind),
         verify: options.verify,
         delays: options.delaySeed === undefined ? null : seededDelays(options.delaySeed),
+        hasBarriers: options.hasBarriers ?? false,
       });
   }
 }

@@ -187,7 +187,11 @@ export class StressRun {
     this.#boot = answer.ok as BootOk;
     if (this.#wants("audit")) this.#auditor = new RunAuditor(this.#config, this.#boot);
     if (!this.#wants(...ON_DEVICE)) return;
-    this.#device = openDevice(this.#deviceKind, { verify: "touched", delaySeed: this.#seed });
+    this.#device = openDevice(this.#deviceKind, {
+      verify: "touched",
+      delaySeed: this.#seed,
+      hasBarriers: true,
+    });
     this.#device.open(this.#config, this.#boot);
     this.#harness = new Harness({
       config: this.#config,
