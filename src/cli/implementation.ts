@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { openAdapter, parseAdapterSpec } from "../adapter/open-adapter.js";
 import type { VerifyPolicy } from "../device/device.js";
 import type { StartAdapter } from "../tools/candidate.js";
+import type { ImplementationData } from "../tools/parallel/part.js";
 import { addBuildFlag, buildOptions } from "./building.js";
 import type { BuildFlags } from "./building.js";
 import { oneOf, seconds } from "./flags.js";
@@ -54,6 +55,31 @@ export function starterOf(
       ...(flags.verify === undefined ? {} : { verify: flags.verify }),
       ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
     });
+  };
+}
+
+/** The same as data, for another thread; nothing is told of builds there. @internal */
+export async function implementationData(
+  spec: string,
+  flags: ImplementationFlags,
+  session: Session,
+): Promise<ImplementationData> {
+  parseAdapterSpec(spec);
+  const { revision, dirty } = await readRevision();
+  const { cache, environment, commands } = buildOptions(flags, session, false);
+  return {
+    spec,
+    options: {
+      revision,
+      dirty,
+      build: {
+        ...(cache === undefined ? {} : { cache }),
+        ...(environment && { environment }),
+        ...(commands && { commands }),
+      },
+      ...(flags.verify === undefined ? {} : { verify: flags.verify }),
+      ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
+    },
   };
 }
 

@@ -21,6 +21,7 @@ import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import type { ShardPart } from "./shards.js";
 import { partsWith, TraceSide } from "./sides.js";
+import type { SideFacts } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
 import { shardOfTrace } from "./trace-shard.js";
 import type { CompareResult } from "./outcome.js";
@@ -49,9 +50,18 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly onHandshake?: (news: HandshakeNews) => void; // before the first operation of each domain
   readonly shard?: ShardPart; // only the runs of this part
   readonly isOverTime?: () => boolean; // true: begin no further run
+  /** @internal */
+  readonly part?: ComparedPart;
   readonly isBrief?: boolean; // without the second look
   readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
   readonly base?: { readonly spec: string; readonly start: StartAdapter }; // may answer as the trace does: tells full states
+}
+
+/** A part of a trace, between two of its runs. @internal */
+export interface ComparedPart {
+  readonly until: string | null; // the run before which it ends
+  readonly index: number; // of its first run in the file
+  readonly onEnd: (facts: SideFacts, runs: number) => void; // what was learnt, and how many runs were met
 }
 
 /**
@@ -91,7 +101,7 @@ class TraceComparison {
   #pending: OpLine[] = [];
   #last: { n: number; op: string } = { n: 0, op: "boot" };
   #isStopped = false;
-  #runsMet = 0;
+  #runsMet: number; // in the file, up to here
 
   constructor(
     options: CompareTraceOptions,
@@ -105,6 +115,7 @@ class TraceComparison {
     this.#twin = options.isDoubled === true ? new Candidate(options.start) : null;
     this.#pulse = new Pulse(options);
     this.#results = new ResultList(options);
+    this.#runsMet = options.part?.index ?? 0;
     this.#side = new TraceSide(options.trace);
     this.#handshake = new Handshake({
       trace: options.trace,
@@ -130,6 +141,8 @@ class TraceComparison {
     if (this.#reader.ignoredKeys > 0) this.#results.lenient();
     this.#results.checkSelection(this.#options.trace);
     await this.#examine();
+    const { part } = this.#options;
+    part?.onEnd(this.#side.facts(), this.#runsMet - part.index);
     const base = this.#side.info();
     return this.#results.finish({
       base,
@@ -195,7 +208,8 @@ class TraceComparison {
     await this.#flush();
     switch (line.kind) {
       case "run":
-        await this.#startRun(line);
+        if (line.run === this.#options.part?.until) this.#isStopped = true;
+        else await this.#startRun(line);
         break;
       case "state":
         await this.#meetState(line);

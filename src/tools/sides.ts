@@ -17,6 +17,17 @@ export function configHash(config: RunConfig): string {
   return createHash("sha256").update(canonicalJson(config)).digest("hex").slice(0, 16);
 }
 
+/** What was learnt of a part of a trace. @internal */
+export interface SideFacts {
+  readonly header: HeaderLine | null;
+  readonly configHash: string | null;
+  readonly digest: DigestDepth | null;
+  readonly kinds: readonly string[];
+  readonly pageSizes: readonly number[];
+  readonly hasEffects: boolean;
+  readonly hasDigests: boolean;
+}
+
 /** What is learnt of a trace while it is read. @internal */
 export class TraceSide {
   readonly spec: string;
@@ -55,6 +66,30 @@ export class TraceSide {
     for (const kind of kinds) this.#kinds.add(kind);
     this.#hasEffects ||= hasEffects;
     this.#hasDigests ||= hasDigests;
+  }
+
+  /** What was learnt, as plain data. */
+  facts(): SideFacts {
+    return {
+      header: this.header,
+      configHash: this.#configHash,
+      digest: this.#digest,
+      kinds: [...this.#kinds],
+      pageSizes: [...this.#pageSizes],
+      hasEffects: this.#hasEffects,
+      hasDigests: this.#hasDigests,
+    };
+  }
+
+  /** Takes note of what was learnt of the part that follows. */
+  join(facts: SideFacts): void {
+    this.header ??= facts.header;
+    this.#configHash ??= facts.configHash;
+    this.#digest ??= facts.digest;
+    for (const kind of facts.kinds) this.#kinds.add(kind);
+    for (const size of facts.pageSizes) this.#pageSizes.add(size);
+    this.#hasEffects ||= facts.hasEffects;
+    this.#hasDigests ||= facts.hasDigests;
   }
 
   /** The kinds met so far. */

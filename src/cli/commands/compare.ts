@@ -9,9 +9,10 @@ import { compareJson } from "../../report/json.js";
 import { revisionName, visible } from "../../report/words.js";
 import { signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareTrace } from "../../tools/compare-trace.js";
-import type { CompareChoices } from "../../tools/compare-trace.js";
+import type { CompareChoices, CompareTraceOptions } from "../../tools/compare-trace.js";
 import type { StartAdapter } from "../../tools/candidate.js";
 import type { HandshakeNews } from "../../tools/handshake.js";
+import type { ImplementationData } from "../../tools/parallel/part.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
 import { readBaseline, readMasks } from "../../tools/known-differences.js";
 import { type Mask, MaskSet } from "../../tools/masks.js";
@@ -23,7 +24,12 @@ import type { CommandOutcome } from "../command.js";
 import { seconds, shardPart, shellWord, unknownWord, wholeNumber, wordList } from "../flags.js";
 
 import type { Shard } from "../flags.js";
-import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
+import {
+  addImplementationFlags,
+  IMPLEMENTATION_FORMS,
+  implementationData,
+  starterOf,
+} from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
@@ -55,6 +61,7 @@ interface CompareFlags extends ImplementationFlags, ReadingFlags, ReportFlags {
   readonly base?: string;
   readonly first?: boolean;
   readonly keepGoing?: boolean;
+  readonly jobs: number;
   readonly last: number;
   readonly skipUnsupported?: boolean;
 }
@@ -92,6 +99,7 @@ Examples:
   unified-trace compare --trace base.jsonl --candidate checkout:../other --first
   unified-trace compare --trace base.jsonl --candidate cmd:"python3 adapter.py" --timeout 20
   unified-trace compare --trace base.jsonl --run full+window/p16/seed-7 --json
+  unified-trace compare --trace base.jsonl --candidate reference --jobs 4
   unified-trace compare old.jsonl new.jsonl
   unified-trace compare output.replay output.numa.replay.gz
   unified-trace compare --trace base.jsonl --junit build/compare.xml --github
@@ -127,6 +135,7 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
       shardPart("--shard"),
     )
     .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
+    .option("--jobs <n>", "runs compared at once, on threads", wholeNumber("--jobs", 1, 64), 1)
     .option("--last <n>", "operations shown before a divergence", wholeNumber("--last", 1, 1000), 5)
     .option(
       "--skip-unsupported",
@@ -224,7 +233,7 @@ async function compareOne(
     const { compareFiles } = await import("../../tools/compare-files.js");
     return compareFiles({ ...choices, base, candidate: candidate.name });
   }
-  return compareTrace({
+  const options: CompareTraceOptions = {
     ...choices,
     trace: base,
     candidate: candidate.name,
@@ -237,6 +246,20 @@ async function compareOne(
       tellHandshake(candidate.name, news, session);
     },
     ...standInOf(candidate.name, flags, session),
+  };
+  if (flags.jobs === 1) return compareTrace(options);
+  const { compareParallel } = await import("../../tools/parallel/compare-parallel.js");
+  const dataOf = (spec: string): Promise<ImplementationData> =>
+    implementationData(spec, flags, session);
+  return compareParallel({
+    ...options,
+    jobs: flags.jobs,
+    data: {
+      candidate: await dataOf(candidate.name),
+      base: options.base === undefined ? null : await dataOf(options.base.spec),
+      masks,
+      deadline: end === Infinity ? null : Date.now() + end - performance.now(),
+    },
   });
 }
 
@@ -295,6 +318,7 @@ function sidesOf(
     const given = first === undefined ? "nothing to compare" : `${first} alone`;
     throw new UsageError(`${given}: compare takes --trace FILE, or two trace files`);
   }
+  if (flags.jobs > 1) throw new UsageError("--jobs goes with --trace, not with two files");
   if (candidate !== undefined || candidates !== undefined) {
     throw new UsageError("--candidate goes with --trace, not with two files");
   }
