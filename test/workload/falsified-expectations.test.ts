@@ -120,7 +120,7 @@ describe.each(SCENARIOS)("$name", (scenario) => {
 test("run says which operation it was, for the last one of every scenario", async () => {
   const changed = SCENARIOS.map((scenario): Scenario => {
     const last = scenario.ops.length - 1;
-    const { operation, expect: expected = null } = scenario.ops[last]!;
+    const { operation, expect: expected } = scenario.ops[last]!;
     const wrong: Expectation =
       expected?.err === undefined ? { err: { code: "refused_ids" } } : { ok: {} };
     return { ...scenario, ops: scenario.ops.with(last, { operation, expect: wrong }) };
