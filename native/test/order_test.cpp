@@ -143,19 +143,25 @@ void a_submission_does_not_wait() {
   });
 }
 
-// The engine starts at once: it waits for no stream, and its rests run side by side.
-void sends_stand_outside_every_stream() {
+// The engine waits for no forward and no copy, and its rests run side by side.
+void sends_stand_beside_forwards() {
   with_rest([](std::int32_t rest_us) {
     Machine machine;
     const std::int32_t lane_a = bits(hash_of({9, 0, 0, 0}).a);
-    machine.run({verb(UT_STAMP, {0, 1, 8, 0, 9}), verb(UT_HOSTREAD), verb(UT_DELAY, {UT_STREAM_SCHEDULE, rest_us}),
-                 verb(UT_DELAY, {UT_STREAM_FORWARD, rest_us}), verb(UT_FORWARD, {5, 0, 0, 0, 0}),
+    machine.run({verb(UT_STAMP, {0, 1, 8, 0, 9}), verb(UT_FORWARD, {5, rest_us, 0, 0, 0}),
                  verb(UT_SEND, {1, rest_us, 1, 0}), verb(UT_SEND, {2, 0, 1, 1, 0, 8, lane_a, 15}), verb(UT_HOSTWAIT, {2})});
     if (machine.query(5) == 1 || machine.query(1) == 1) return false;
     machine.run({verb(UT_HOSTWAIT, {1})});
     CHECK(machine.faults().empty());
     return true;
   });
+}
+
+void sends_stand_behind_the_schedule() {
+  Machine machine;
+  machine.run({verb(UT_DELAY, {UT_STREAM_SCHEDULE, 20000}), verb(UT_STAMP, {0, 1, 8, 0, 9}),
+               verb(UT_SEND, {1, 0, 1, 1, 0, 8, bits(hash_of({9, 0, 0, 0}).a), 15}), verb(UT_HOSTWAIT, {1})});
+  CHECK(machine.faults().empty());
 }
 
 void a_send_reads_what_is_written_under_it() {
@@ -195,7 +201,8 @@ int main(int count, char **arguments) {
           {"the host waits for an unrecorded forward by all of them",
            the_host_waits_for_an_unrecorded_forward_by_all_of_them},
           {"a submission does not wait", a_submission_does_not_wait},
-          {"sends stand outside every stream", sends_stand_outside_every_stream},
+          {"sends stand beside forwards", sends_stand_beside_forwards},
+          {"sends stand behind the schedule", sends_stand_behind_the_schedule},
           {"a send reads what is written under it", a_send_reads_what_is_written_under_it},
           {"receives stand behind the schedule", receives_stand_behind_the_schedule},
       },
