@@ -4,9 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { HeapAdapter } from "../../src/adapter/heap-adapter.js";
 import { parseHeapSpec } from "../../src/adapter/heap-spec.js";
 import { InputError, UsageError } from "../../src/base/errors.js";
 import { HEAP_POLICIES } from "../../src/heap/heap-allocator.js";
+import { compareTrace } from "../../src/tools/compare-trace.js";
+import type { CompareMode } from "../../src/tools/equality/modes.js";
+import { importLog } from "../../src/tools/import-log.js";
+import type { CompareVerdict } from "../../src/tools/outcome.js";
+import { createTraceWriter } from "../../src/trace/writer.js";
+import { openImport } from "../../src/workload/import.js";
 import { HeapCurve } from "../../src/tools/heap-curve.js";
 import { studyHeap } from "../../src/tools/heap-study.js";
 import type { HeapStudy } from "../../src/tools/heap-study.js";
@@ -108,6 +115,35 @@ test("the farthest byte is never below what was asked for at once, on any of the
     if (study.allocator === "first-fit") expect(await again(study.peakBytes)).toBe(0);
     expect(await again(study.peakRequestedBytes - 16)).toBeGreaterThan(0);
   }
+});
+
+describe("compare on a log, which tells no addresses", () => {
+  const compared = async (policy: string, mode: CompareMode): Promise<CompareVerdict> => {
+    const trace = join(folder, "calls.jsonl");
+    const writer = createTraceWriter(trace);
+    const log = await openImport(`malloc-csv:${fileOf("again.csv", CALLS)}`);
+    await importLog({ log, writer });
+    await log.close();
+    writer.commit();
+    const spec = parseHeapSpec(policy);
+    const start = async (): Promise<HeapAdapter> => new HeapAdapter(spec);
+    return (await compareTrace({ trace, candidate: policy, start, mode })).verdict;
+  };
+
+  test.each(HEAP_POLICIES)(
+    "%s: agrees in decisions and in all but placement, while all fits",
+    async (policy) => {
+      expect(await compared(policy, "decisions")).toBe("agree");
+      expect(await compared(policy, "placement-free")).toBe("agree");
+      expect(await compared(policy, "exact")).toBe("divergent"); // it tells where objects lie
+    },
+  );
+
+  test("who refuses what was granted diverges in either", async () => {
+    expect(await compared("first-fit@112", "decisions")).toBe("divergent");
+    expect(await compared("first-fit@112", "placement-free")).toBe("divergent");
+    expect(await compared("first-fit@144", "placement-free")).toBe("agree");
+  });
 });
 
 test("a file without a heap is refused", async () => {

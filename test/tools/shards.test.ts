@@ -11,6 +11,9 @@ import { runScenarios } from "../../src/tools/run-scenarios.js";
 import { compareTrace } from "../../src/tools/compare-trace.js";
 import { record } from "../../src/tools/record.js";
 import { createTraceWriter } from "../../src/trace/writer.js";
+import type { UnitPlan } from "../../src/tools/stress/units.js";
+import { runNameOf, unitCount, unitPlace, unitsOf } from "../../src/tools/stress/units.js";
+import { LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
 import { ofShard } from "../../src/tools/shards.js";
 import { loadScenarios } from "../../src/workload/scenario.js";
@@ -111,6 +114,33 @@ describe("scenarios", () => {
     const result = await runScenarios({ scenarios, start, isTimeOver });
     expect(result.scenarios.map(({ name }) => name)).toEqual(["a_saved_one"]);
   });
+});
+
+describe("stress", () => {
+  const plan: Omit<UnitPlan, "shard"> = {
+    ...{ seeds: { from: 3, to: 40 }, ops: 10, layouts: LAYOUTS, pageSizes: [1, 3, 4, 16, 64] },
+    ...{ profile: "mixed", questionsEvery: 8 },
+    device: "model",
+  };
+  const named = (shard: { index: number; of: number } | null): string[] =>
+    [...unitsOf({ ...plan, shard })].map(runNameOf);
+
+  test.each([1, 2, 3, 4, 5, 7, 10, 400])(
+    "%i parts are the whole, once; each counts its own",
+    (of) => {
+      const parts = Array.from({ length: of }, (_, at) => named({ index: at + 1, of }));
+      expect(parts.flat().sort()).toEqual(named(null).sort());
+      for (const [at, part] of parts.entries()) {
+        const own = { ...plan, shard: { index: at + 1, of } };
+        expect(unitCount(own)).toBe(part.length);
+        expect(part.every((run) => unitPlace(own, run) !== null)).toBe(true);
+      }
+      // every page size in every part, also where their number divides that of the parts
+      if (of > 10) return;
+      for (const part of parts)
+        expect(new Set(part.map((run) => run.split("/")[1])).size).toBe(plan.pageSizes.length);
+    },
+  );
 });
 
 test("the runs of a trace: dealt out by their lengths, all of them once", async () => {

@@ -11,7 +11,9 @@ export function withoutPlacement(spec: AnySpec, value: unknown): unknown {
   }
   switch (spec.type) {
     case "integer":
-      return spec.space === undefined ? value : spec.space === "unnamed" ? undefined : "an id";
+      if (spec.space === undefined) return value;
+      // an address is nothing but a place, and who keeps it to himself has granted as much
+      return spec.space === "unnamed" || spec.space === "address" ? undefined : "an id";
     case "extents":
       return countsOf(value as readonly Extent[], spec.zero === "unbound");
     case "list":

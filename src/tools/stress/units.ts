@@ -41,14 +41,23 @@ export function* unitsOf(plan: UnitPlan): Generator<StressSeedOptions> {
     }
 }
 
+// Dealt out in rounds, each round beginning one part later: page sizes and profiles come in turn as well, and a part whose
+// number shares a factor with theirs would get the slow ones every time.
 function isInShard({ shard }: UnitPlan, at: number): boolean {
-  return shard === null || at % shard.of === shard.index - 1;
+  return shard === null || at === placeInRound(shard, Math.floor(at / shard.of));
+}
+
+/** Which unit of a round is the part's. */
+function placeInRound({ index, of }: { index: number; of: number }, round: number): number {
+  return round * of + ((((index - 1 - round) % of) + of) % of);
 }
 
 /** How many runs `unitsOf` gives. @internal */
 export function unitCount({ seeds, layouts, shard }: UnitPlan): number {
   const all = layouts.length * (seeds.to - seeds.from);
-  return shard === null ? all : Math.max(0, Math.ceil((all - shard.index + 1) / shard.of));
+  if (shard === null) return all;
+  const rounds = Math.floor(all / shard.of);
+  return rounds + (placeInRound(shard, rounds) < all ? 1 : 0); // the last round may be short
 }
 
 /** Where a run stands in the order of the plan; null: it is none of its runs. @internal */
