@@ -1,10 +1,12 @@
 // Compares one run of two recorded traces, operation by operation up to its first difference, and aligns what comes after
 // that.
 import { canonicalJson } from "../base/canonical-json.js";
+import type { Operation } from "../base/operations.js";
 import type { OpLine } from "../trace/lines.js";
 import { Aligner } from "./align/align.js";
 import type { Alignment } from "./align/alignment.js";
 import type { RunComparer } from "./compare-run.js";
+import { NamePairs } from "./equality/name-pairs.js";
 import { operationsPast } from "./past.js";
 import type { TraceCursor } from "./trace-cursor.js";
 
@@ -23,6 +25,7 @@ export class PairComparison {
   readonly #candidate: TraceCursor;
   readonly #limit: number;
   readonly #isFirstOnly: boolean;
+  readonly #names: NamePairs | null; // in mode `renamed`, where names need not be the same
   #aligner: Aligner | null = null; // once the sides have parted
   #parted: { readonly base: OpLine | null; readonly candidate: OpLine | null } | null = null;
   #sinceParting = 0; // operations of the base behind the one where they parted
@@ -38,6 +41,7 @@ export class PairComparison {
     this.#candidate = candidate;
     this.#isFirstOnly = choices.first === true;
     this.#limit = operationsPast(choices);
+    this.#names = comparer.mode === "renamed" ? new NamePairs() : null;
   }
 
   /** Reads the run on both sides; `onRead` is told what was read. */
@@ -67,13 +71,22 @@ export class PairComparison {
     const count = Math.max(left.length, right.length);
     for (let i = 0; i < count; i++) {
       const [base, candidate] = [left[i] ?? null, right[i] ?? null];
-      if (base === null || candidate === null || !isSameOperation(base, candidate)) {
+      const told = base === null || candidate === null ? null : this.#told(base, candidate);
+      if (base === null || told === null) {
         this.#parted = { base, candidate };
         return i;
       }
-      if (!this.#comparer.compare(base, candidate)) return i;
+      if (!this.#comparer.compare(base, told)) return i;
     }
     return count;
+  }
+
+  /** The candidate's line as the base would name things; null where the two do not ask the same. */
+  #told(base: OpLine, candidate: OpLine): OpLine | null {
+    if (this.#names === null) return isSameOperation(base, candidate) ? candidate : null;
+    // ids among the arguments as the candidate has them, from the answers so far
+    const { args } = this.#comparer.asked({ op: base.op, args: base.args } as Operation);
+    return this.#names.told(base, { ...base, args } as OpLine, candidate);
   }
 
   // Everything from the difference on, that operation itself included.
