@@ -16,6 +16,9 @@ export interface Delays {
   next(): number;
 }
 
+/** Numbers of one write of a forward. */
+const WRITE_WORDS = 6;
+
 /** What one band has yet to tell. */
 class Gathered {
   readonly places = new Map<number, number>(); // page by id, 0 = none
@@ -34,6 +37,7 @@ export class ByteTap implements ModelTap {
   readonly #gathered: Gathered[] = [];
   readonly #rows = new Set<TapRow>();
   readonly #writes: number[] = []; // of the forward under way, six numbers each
+  readonly #written = new Set<number>(); // ids of `#writes`, with their band
   readonly #states: number[] = []; // two numbers each
   readonly #guards: boolean;
   #unguarded = 0; // handle of the newest forward whose metadata nothing waits for yet
@@ -174,9 +178,28 @@ export class ByteTap implements ModelTap {
     firstToken: number,
     writer: number,
   ): void {
+    this.#giveWay(band.index, id, from, to);
     this.#writes.push(band.index, id, from, to, firstToken, writer);
     if (band.isState) this.#states.push(band.index, id);
     this.#mark(band, id);
+  }
+
+  /** A unit that two requests of a batch write is the last one's: writes of one forward have no order among them. */
+  #giveWay(band: number, id: number, from: number, to: number): void {
+    const key = band * 2 ** 32 + id;
+    if (!this.#written.has(key)) {
+      this.#written.add(key);
+      return;
+    }
+    const writes = this.#writes;
+    const count = writes.length;
+    for (let at = 0; at < count; at += WRITE_WORDS) {
+      if (writes[at] !== band || writes[at + 1] !== id) continue;
+      const [first, last] = [writes[at + 2]!, writes[at + 3]!]; // inside the entry
+      if (last <= from || first >= to) continue;
+      writes[at + 3] = Math.max(first, from); // what is left of it before, perhaps nothing
+      if (last > to) writes.push(band, id, to, last, writes[at + 4]!, writes[at + 5]!);
+    }
   }
 
   forward(step: string, batch: readonly ForwardEntry[], isWaited: boolean): void {
@@ -188,11 +211,12 @@ export class ByteTap implements ModelTap {
     const handle = this.#begin(step);
     script.begin(VERB.forward).put(handle).put(this.#delay());
     script.put(batch.length).put(this.#states.length / 2);
-    script.put(this.#writes.length / 6);
+    script.put(this.#writes.length / WRITE_WORDS);
     for (const { req, to } of batch) script.put(rows.require(req).row).put(rows.pagesOf(to));
     script.putAll(this.#states).putAll(this.#writes).end();
     this.#states.length = 0;
     this.#writes.length = 0;
+    this.#written.clear();
     if (!isWaited) {
       this.#unguarded = this.#guards ? handle : 0;
       return;

@@ -23,7 +23,8 @@ function hostBackend(): ReturnType<typeof nativeBackend> | null {
 }
 
 const backend = hostBackend();
-const missing = backend === null ? "the native addon is not built: npm run build:native" : undefined;
+const missing =
+  backend === null ? "the native addon is not built: npm run build:native" : undefined;
 
 describeUnless(missing, "the host device", () => {
   test("it keeps the device contract", () => {

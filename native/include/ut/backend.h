@@ -106,7 +106,8 @@ enum ut_verb {
    * and those of the writes; reads what is expected in them, and then notes stamp_of(writer, position + unit) as expected in
    * units [from, to) of each written id. Its end is what BARRIER waits for. Then delay_us microseconds of nothing.
    * Payload phase: checks the units it reads (UT_CHECK_READS; unbound ids and units in which nothing is expected are skipped),
-   * then writes the units, at the places that the metadata phase found. The row's counter of forwards grows by one. */
+   * then writes the units, at the places that the metadata phase found, in any order: no unit is named twice by one forward. The
+   * row's counter of forwards grows by one. How often one id that several rows hold is checked is the backend's choice. */
   UT_FORWARD = 8,
   /* FORWARD. [handle] notes the completion of everything FORWARD was given so far under the handle of a forward. A forward that is
    * never recorded cannot be waited for. */

