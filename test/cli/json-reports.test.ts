@@ -196,6 +196,31 @@ describe.concurrent("documents", () => {
     for (const one of [broken, cut, absent]) expect(Object.keys(one)).toEqual(Object.keys(clean));
   });
 
+  test("stats: a heap in a trace, and what allocators make of it", async () => {
+    const calls = file("calls.csv", "op,ptr,size\nmalloc,0x1,40\nmalloc,0x2,40\nfree,0x1,0\n");
+    const imported = ["import", calls, "--arena-bytes", "1k", "--out", join(folder, "heap.jsonl")];
+    const document = await documentOf(imported, 0);
+    expect(document).toMatchObject({ format: "malloc-csv", facts: { peak_bytes: 80 } });
+    const [{ heap }] = (await documentOf(["stats", "heap.jsonl"], 0))["files"];
+    expect(heap).toMatchObject({ objects: 2, live: 1, peak_requested_bytes: 80, peak_bytes: null });
+    expect(heap.curve).toEqual([
+      [0, 40, 0, 0],
+      [1, 80, 0, 0],
+      [2, 40, 0, 0],
+    ]);
+    const words = ["stats", "heap.jsonl", "--allocators", "first-fit@64,buddy"];
+    const [small, buddy] = (await documentOf(words, 0))["allocators"];
+    // 40 bytes are three grains of 16; to buddies four
+    expect(small).toMatchObject({ arena_bytes: 64, fits: false, failed: 1, first_failure: 1 });
+    expect(buddy).toMatchObject({ arena_bytes: 1024, fits: true, peak_bytes: 128, left: 0 });
+  });
+
+  test("run: a shard says what it left out", async () => {
+    const document = await documentOf(["run", join(root, "scenarios"), "--shard", "1/40"], 6);
+    expect(document).toMatchObject({ verdict: "incomplete" });
+    expect(document["left_out"]).toBeGreaterThan(100);
+  });
+
   test("stats: counted, cut, coverage above and below the floor", async () => {
     expect(await documentOf(["stats", TRACE], 0)).toMatchObject({ verdict: "counted" });
     const cut = await documentOf(["stats", CUT, "--accept-truncated"], 6);
