@@ -36,6 +36,8 @@ export type {
   ModuleContext,
   ModuleImplementation,
 } from "./adapter/module-contract.js";
+export { HEAP_POLICIES, HeapAllocator } from "./heap/heap-allocator.js";
+export type { HeapPolicyName, HeapUse } from "./heap/heap-allocator.js";
 export { openAdapter } from "./adapter/open-adapter.js";
 export type { OpenAdapterOptions } from "./adapter/open-adapter.js";
 
@@ -69,6 +71,9 @@ export { record } from "./tools/record.js";
 export type { RecordOptions } from "./tools/record.js";
 export { replayTrace } from "./tools/replay.js";
 export type { ReplayOptions } from "./tools/replay.js";
+export { parseHeapSpec } from "./adapter/heap-spec.js";
+export { studyHeap } from "./tools/heap-study.js";
+export type { HeapStudy, HeapStudyOptions } from "./tools/heap-study.js";
 export { runScenarios } from "./tools/run-scenarios.js";
 export type { RunScenariosOptions } from "./tools/run-scenarios.js";
 export { runWorkloads } from "./tools/run-workload.js";

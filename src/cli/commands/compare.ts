@@ -82,13 +82,15 @@ verdict, and for the earliest divergence the operation, both answers, the fields
 that differ, what still agrees, which weaker modes hold, where the sides agree again, what gave
 the differing ids their places, the operations before it, and one line that reproduces it.
 
-Two traces, or logs of other allocators (umpire:FILE, or recognised by the first line), are
+Two traces, or logs of other allocators (as import takes them, or by their first line), are
 aligned past their first difference: what is inserted, removed, moved or changed, one line for all
 that has one cause.
 
 Candidates:
   self               the allocator of this checkout (default), on the simulated device
   reference          the second, independent allocator of this checkout, simple and slow
+  heap:POLICY        a reference allocator of domain heap: first-fit, best-fit, buddy or tlsf, with
+                     @SIZE behind it for its arena (docs/importing.md)
   checkout:PATH      another built checkout of unified-trace
   ref:GIT-REF        a commit of the repository around this folder, built once into the user's cache
   module:FILE        an ES module with createImplementation(config), in a worker thread
