@@ -1,11 +1,14 @@
-// Prints the numeric goals, each as a ratio inside one run: node bench/run.mjs [--ops 1000000] [--rounds 5] [--check]
-// With --check it fails when three tries all miss a ratio. Files live in a temporary folder.
+// Prints the numeric goals, each as a ratio inside one run:
+//   node bench/run.mjs [--ops 1000000] [--rounds 5] [--only 5,12] [--check]
+// --only takes goals by their numbers, "allocator" for those of the allocator. With --check it fails when three tries all
+// miss a ratio. Files live in a temporary folder.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { adapterRows } from "./adapter.mjs";
 import { allocatorRows } from "./allocator.mjs";
 import { writeBenchTrace } from "./make-trace.mjs";
@@ -16,6 +19,8 @@ const option = (name, fallback) => {
   const at = argv.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(argv[at + 1]);
 };
+const only = argv.includes("--only") ? argv[argv.indexOf("--only") + 1].split(",") : null;
+const isWanted = (...goals) => only === null || goals.some((name) => only.includes(String(name)));
 const OPERATIONS = option("ops", 1_000_000);
 const ROUNDS = option("rounds", 5);
 const MEASURE = new URL("./measure.mjs", import.meta.url).pathname;
@@ -197,6 +202,25 @@ function writerGoal(file) {
   );
 }
 
+/** Verify of a packed trace against the plain one, both as whole processes. */
+function packedGoal(file) {
+  const packed = `${file}.gz`;
+  writeFileSync(packed, gzipSync(readFileSync(file), { level: 1 }));
+  const found = inTurn({
+    plain: () => wall([MEASURE, "compare", file]),
+    packed: () => wall([MEASURE, "compare", packed]),
+  });
+  const [plain, other] = [median(found.plain), median(found.packed)];
+  goal(
+    12,
+    "verify of a .gz trace against the plain one",
+    `${ratio(other / plain)}x, ${other.toFixed(2)} s`,
+    "<= 1.5x",
+    other <= 1.5 * plain,
+  );
+  rmSync(packed);
+}
+
 /** Two equal traces against `cmp`, both as whole processes. */
 function equalFilesGoal(file) {
   const copy = `${file}.copy`;
@@ -228,19 +252,21 @@ function everything() {
   let peak = 0;
   const small = join(folder, "layout.jsonl");
   for (const depth of ["light", "layout"]) {
+    if (!isWanted(1, 3, 4, 9, 11, 12)) break;
     const file = join(folder, `${depth}.jsonl`);
     writeBenchTrace(file, OPERATIONS, depth);
-    peak = verifyGoals(file, depth);
+    if (isWanted(1, 3)) peak = verifyGoals(file, depth);
   }
-  memoryGoals(peak);
-  validationGoals(small);
-  divergenceGoals();
-  validatorGoal();
-  recorderRows(goal);
-  writerGoal(small);
-  adapterRows(goal, { measure, inTurn, median, folder });
-  equalFilesGoal(small);
-  allocatorRows(goal);
+  if (isWanted(3)) memoryGoals(peak);
+  if (isWanted(4)) validationGoals(small);
+  if (isWanted(5)) divergenceGoals();
+  if (isWanted(6)) validatorGoal();
+  if (isWanted(7)) recorderRows(goal);
+  if (isWanted(9)) writerGoal(small);
+  if (isWanted(10)) adapterRows(goal, { measure, inTurn, median, folder });
+  if (isWanted(11)) equalFilesGoal(small);
+  if (isWanted(12)) packedGoal(small);
+  if (isWanted("allocator")) allocatorRows(goal);
   return rows.filter((row) => !row.isMet);
 }
 

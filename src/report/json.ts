@@ -14,7 +14,7 @@ import type {
   RunResult,
   SideInfo,
 } from "../tools/outcome.js";
-import { servedNothing } from "../tools/record.js";
+import { servedNothing } from "../tools/served-nothing.js";
 import type { Coverage } from "../tools/coverage.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";

@@ -1,6 +1,6 @@
 // The text of `record` and `replay`.
 import type { RecordResult, ReplayResult, Violation } from "../tools/outcome.js";
-import { servedNothing } from "../tools/record.js";
+import { servedNothing } from "../tools/served-nothing.js";
 import type { Palette } from "./palette.js";
 import { bytes, counted, grouped, shortened, visible } from "./words.js";
 import { valueText } from "./values.js";

@@ -11,7 +11,6 @@ import { Candidate } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { RunComparer } from "./compare-run.js";
 import type { CompareMode } from "./equality/modes.js";
-import { examineRuns } from "./examine/examine.js";
 import { Handshake } from "./handshake.js";
 import type { HandshakeNews } from "./handshake.js";
 import type { MaskSet } from "./masks.js";
@@ -161,6 +160,7 @@ class TraceComparison {
     const { trace, start, mode, base, reader, signal, isBrief } = this.#options;
     if (isBrief === true || !isReadAgain(trace) || !this.#results.isDivergent) return;
     await this.#candidate.dispose();
+    const { examineRuns } = await import("./examine/examine.js"); // most comparisons end equal
     const found = await examineRuns({
       trace,
       runs: this.#results.runs,

@@ -14,11 +14,6 @@ import { RunRecording } from "./record-run.js";
 
 export type { RecordOptions } from "./record-options.js";
 
-/** Whether a serving workload dropped every request, so that a run with it shows nothing. @public */
-export function servedNothing(counters: Readonly<Record<string, number>>): boolean {
-  return (counters["requests"] ?? 0) > 0 && counters["served"] === 0;
-}
-
 /** Records every workload. A broken promise of the implementation ends it and is part of the result. @public */
 export async function record(options: RecordOptions): Promise<RecordResult> {
   const recording = new Recording(options);

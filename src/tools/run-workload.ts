@@ -8,7 +8,7 @@ import { Candidate, givesDepth } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { LawChecker } from "./laws.js";
 import { Pulse } from "./pulse.js";
-import { servedNothing } from "./record.js";
+import { servedNothing } from "./served-nothing.js";
 import type { ToolControl } from "./pulse.js";
 import type { RunResult, ScenarioResult } from "./outcome.js";
 

@@ -4,7 +4,6 @@ import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { compareCases } from "../../report/compare-cases.js";
 import { comparisonsText } from "../../report/compare-text.js";
-import { comparisonFromJson } from "../../report/from-json.js";
 import { compareJson } from "../../report/json.js";
 import { revisionName, visible } from "../../report/words.js";
 import { signatureOf, withBaseline } from "../../tools/baseline.js";
@@ -42,7 +41,6 @@ import {
 } from "../reports.js";
 import type { ReportFlags } from "../reports.js";
 import type { Session } from "../session.js";
-import { fileOfSpec } from "../../workload/import.js";
 import { traceHash } from "../trace-hash.js";
 
 interface CompareFlags extends ImplementationFlags, ReadingFlags, ReportFlags {
@@ -161,6 +159,7 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
           checkReportFlags(flags, session);
           if (flags.report === undefined) return compare([base, candidate], flags, session);
           const saved = await readReport(flags.report, [base, candidate], self, session);
+          const { comparisonFromJson } = await import("../../report/from-json.js");
           const { results, trace } = comparisonFromJson(saved);
           return give(results, trace, flags, session);
         },
@@ -178,7 +177,7 @@ async function compare(
   flags: CompareFlags,
   session: Session,
 ): Promise<number> {
-  const { base, candidates } = sidesOf(files, flags);
+  const { base, candidates } = await sidesOf(files, flags);
   const accepted = flags.baseline === undefined ? null : readBaseline(readJsonFile(flags.baseline));
   const masks = masksOf(flags);
   const results: CompareResult[] = [];
@@ -192,7 +191,7 @@ async function compare(
       `unified-trace: mask ${path} ended on ${expires} and hides nothing (${visible(reason)})`,
     );
   }
-  const hash = traceHash(fileOfSpec(base));
+  const hash = traceHash(await fileOf(base));
   return give(
     results.map((result) => withProvenance(result, hash)),
     hash,
@@ -297,10 +296,10 @@ interface CandidateSide {
   readonly name: string;
 }
 
-function sidesOf(
+async function sidesOf(
   files: readonly (string | undefined)[],
   flags: CompareFlags,
-): { base: string; candidates: readonly CandidateSide[] } {
+): Promise<{ base: string; candidates: readonly CandidateSide[] }> {
   const [first, second] = files;
   const { trace, candidate, candidates } = flags;
   if (candidate !== undefined && candidates !== undefined) {
@@ -324,7 +323,7 @@ function sidesOf(
   if (candidate !== undefined || candidates !== undefined) {
     throw new UsageError("--candidate goes with --trace, not with two files");
   }
-  if (fileOfSpec(first) === "-" && fileOfSpec(second) === "-") {
+  if ((await fileOf(first)) === "-" && (await fileOf(second)) === "-") {
     throw new UsageError("only one of two traces can come from standard input");
   }
   return { base: first, candidates: [{ kind: "file", name: second }] };
@@ -378,6 +377,13 @@ function withProvenance(result: CompareResult, hash: string | null): CompareResu
   return { ...result, runs };
 }
 
+/** The file of a trace, or of a log whose format stands in front of it; formats are loaded where one may be meant. */
+async function fileOf(spec: string): Promise<string> {
+  if (!spec.includes(":")) return spec;
+  const { fileOfSpec } = await import("../../workload/import.js");
+  return fileOfSpec(spec);
+}
+
 /** The command that shows the divergence again. */
 function reproduceLine(
   base: string,
@@ -386,7 +392,7 @@ function reproduceLine(
   run: string,
   n: number,
 ): string | null {
-  if (fileOfSpec(base) === "-" || fileOfSpec(candidate.name) === "-") return null;
+  if ([base, candidate.name].some((spec) => /^(\w+:)?-$/.test(spec))) return null;
   const sides =
     candidate.kind === "file"
       ? [shellWord(base), shellWord(candidate.name)]
