@@ -110,7 +110,7 @@ void a_resize_is_all_or_nothing() {
   CHECK(machine.host->resize(machine.device, &config) == UT_INVALID);
   CHECK((machine.stamps(0, 8) == Stamps{9, 0, 0, 0}));
   CHECK(machine.table(0, 0, 20)[4] == 8);
-  machine.run({verb(UT_RECORD, {1})});
+  machine.run({verb(UT_RECORD, {1}), verb(UT_SEND, {2, 0, 1, 1, 0, 8, 1, 15})}); // a fault that nobody asks for
 
   ut_band grown = bands[0];
   grown.pages = 100;
@@ -121,6 +121,7 @@ void a_resize_is_all_or_nothing() {
   CHECK(machine.host->resize(machine.device, &config) == UT_OK);
   machine.arena_bytes = 25600;
   CHECK(machine.query(1) < 0); // handles are given up
+  CHECK(machine.faults().empty());
   CHECK(machine.bytes() == std::vector<std::uint8_t>(25600, 0));
   CHECK(machine.table(0, 0, 20) == Words(20, 0));
   machine.run({verb(UT_FORWARD, {1, 0, 0, 0, 0}), verb(UT_STAMP, {0, 1, 99, 3, 5})});

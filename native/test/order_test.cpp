@@ -92,7 +92,9 @@ void fills_stand_behind_schedule_and_forwards() {
                forward_after(20000), verb(UT_FILL, {2, 0, 1, 0, 8, 0, 2, 30, 9}), verb(UT_WAIT, {2}),
                verb(UT_MOVE, {0, 0, 1, 8, 20}), verb(UT_HOSTREAD)});
   CHECK(machine.query(2) == 1);
-  CHECK((machine.stamps(0, 20) == Stamps{ut_stamp_of(9, 30), ut_stamp_of(9, 31), 0, 0}));
+  const Stamps filled{ut_stamp_of(9, 30), ut_stamp_of(9, 31), 0, 0};
+  CHECK(machine.stamps(0, 20) == filled);
+  CHECK(machine.stamps(0, 8) == filled); // the forward wrote before
 }
 
 // OUT and IN go side by side: a load does not wait for a backup that was given before.

@@ -63,6 +63,28 @@ void moves_all_at_once_or_in_order() {
   CHECK(machine.word(1, 35, 36) == 9);
 }
 
+// Pages of three words: every second one starts between two eights.
+void moves_and_zeros_pages_of_any_words() {
+  ut_band band = {12, 10, 1, 3, 2, 0, 0};
+  ut_config config = small_config();
+  config.bands = &band;
+  config.band_count = 1;
+  for (const std::int32_t from : {1, 2}) {
+    for (const std::int32_t to : {4, 5}) {
+      Machine machine(config);
+      machine.run({verb(UT_STAMP, {0, 3, from, 0, 1, from, 1, 2, from, 2, 3}), verb(UT_MOVE, {0, 0, 1, from, to})});
+      std::vector<std::uint8_t> wanted(120, 0);
+      for (std::size_t i = 0; i < 3; i++) {
+        wanted[static_cast<std::size_t>(from) * 12 + 4 * i] = static_cast<std::uint8_t>(i + 1);
+        wanted[static_cast<std::size_t>(to) * 12 + 4 * i] = static_cast<std::uint8_t>(i + 1);
+      }
+      CHECK(machine.bytes(0, 120) == wanted);
+      machine.run({verb(UT_ZERO, {0, 2, from, to})});
+      CHECK(machine.bytes(0, 120) == std::vector<std::uint8_t>(120, 0));
+    }
+  }
+}
+
 void binds_and_fills_rows() {
   Machine machine;
   machine.run({verb(UT_BIND, {0, 0, 3, 5, 9, 6, 10, 7, 11}), verb(UT_BIND, {0, 0, 2, 6, 0, 5, 31})});
@@ -153,6 +175,7 @@ int main(int count, char **arguments) {
           {"stamps and hashes", stamps_and_hashes},
           {"tells torn units", tells_torn_units},
           {"moves all at once or in order", moves_all_at_once_or_in_order},
+          {"moves and zeros pages of any words", moves_and_zeros_pages_of_any_words},
           {"binds and fills rows", binds_and_fills_rows},
           {"translates", translates},
           {"copies to the host and back", copies_to_the_host_and_back},
