@@ -1,6 +1,7 @@
 // What the host pays: single calls of the runtime, and operations as the allocator submits them.
 #include <cstring>
 
+#include "deal.cuh"
 #include "schedule.cuh"
 #include "sections.hpp"
 
@@ -142,7 +143,7 @@ void measure_host_side(Bench &bench) {
   const cuda::ScheduleList short_list{{cell.data(), 8, nullptr}, 0, 6, 1};
   const cuda::ScheduleList long_list{{cells.data(), 1000, nullptr}, 0, 998, 1};
   const auto launch = [&](const cuda::ScheduleList &list) {
-    must(UT_CUDA(cuda::launch_schedule(bench.view(), list, 0, false, {16, 1}, stream)));
+    must(UT_CUDA(cuda::launch_schedule(bench.view(), list, 0, false, {16, 1, cuda::kEvenly, false, false}, stream)));
   };
   std::printf(
       "  launch with 1 KiB of parameters %.2f us, with 4 KiB %.2f us\n",

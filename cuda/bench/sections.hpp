@@ -31,14 +31,17 @@ struct Bench {
   std::vector<int32_t> pages(uint32_t index, uint32_t n);
   // A list as launches take it: by value while short, else in pinned memory. `words` must live until the launch.
   cuda::List list(const std::vector<int32_t> &words);
+  // The words in pinned memory, for some time.
+  int32_t *pinned(const std::vector<int32_t> &words);
 };
 
 void measure_ceilings(Bench &bench);
 void measure_copies(Bench &bench);
 void sweep_copies(Bench &bench);
 void measure_zero(Bench &bench);
+void sweep_zero(Bench &bench);
 void measure_units(Bench &bench);
-void measure_translate(Bench &bench);
+void measure_translate(Bench &bench, bool sweeps);
 void measure_host_copies(Bench &bench);
 void measure_host_side(Bench &bench);
 

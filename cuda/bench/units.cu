@@ -82,7 +82,7 @@ void measure_units(Bench &bench) {
       std::vector<const int32_t *> places;
       for (uint32_t i = 0; i < kSets; i++) {
         pages.push_back(bench.pages(band, n));
-        places.push_back(bench.list(whole_pages(bench, band, pages.back(), 1000 + i)).outside);
+        places.push_back(bench.pinned(whole_pages(bench, band, pages.back(), 1000 + i)));
       }
       const Times written = clock.time(11, [&](uint32_t i) {
         return cuda::launch_write_units(bench.view(), reinterpret_cast<const cuda::WritePlace *>(places[i % kSets]), n,
@@ -117,24 +117,69 @@ void measure_units(Bench &bench) {
 
 namespace {
 
-template <typename Id> void translate_as(Bench &bench, const char *what, double want_us) {
-  constexpr uint32_t n = 1 << 20, sets = 24;
-  Clock clock(bench.stream());
-  const uint32_t units = bench.band(0).units, ids = bench.band(0).ids;
-  std::vector<Id> tokens(static_cast<size_t>(n) * sets);
-  for (Id &token : tokens) token = static_cast<Id>(bench.random() % (static_cast<uint64_t>(ids) * units));
-  auto *in = device_memory<Id>(tokens.size());
-  auto *out = device_memory<Id>(tokens.size());
-  must(UT_CUDA(cudaMemcpy(in, tokens.data(), tokens.size() * sizeof(Id), cudaMemcpyHostToDevice)));
-  must(UT_CUDA(cudaMemset(out, 0xee, tokens.size() * sizeof(Id))));
-  must(UT_CUDA(cudaStreamSynchronize(nullptr)));
-  const cuda::Translation all{bench.arena().v2p_of(0), ids, units, n, n, 0, n, 0};
-  const auto launch = [&](uint32_t set) {
-    return cuda::launch_translate(all, in + static_cast<uint64_t>(set) * n, sizeof(Id) * 8,
-                                  out + static_cast<uint64_t>(set) * n, sizeof(Id) * 8, bench.stream());
-  };
-  const Times cold = clock.time(21, [&](uint32_t i) { return launch(i % sets); });
-  const Times warm = clock.time(21, [&](uint32_t) { return launch(0); });
+// Tokens of the whole table in some sets, so that launches can meet ones that are not in the cache.
+template <typename Id> class Translated {
+public:
+  static constexpr uint32_t kTokens = 1 << 20, kTokenSets = 24;
+
+  explicit Translated(Bench &bench)
+      : bench_(bench), clock_(bench.stream()), in_(device_memory<Id>(uint64_t{kTokens} * kTokenSets)),
+        out_(device_memory<Id>(uint64_t{kTokens} * kTokenSets)) {
+    const uint32_t units = bench.band(0).units, ids = bench.band(0).ids;
+    std::vector<Id> tokens(static_cast<size_t>(kTokens) * kTokenSets);
+    for (Id &token : tokens) token = static_cast<Id>(bench.random() % (static_cast<uint64_t>(ids) * units));
+    must(UT_CUDA(cudaMemcpy(in_, tokens.data(), tokens.size() * sizeof(Id), cudaMemcpyHostToDevice)));
+    must(UT_CUDA(cudaStreamSynchronize(nullptr)));
+    std::vector<int32_t> v2p(ids);
+    must(bench.backend->read_table(bench.device, 0, 0, ids, v2p.data()));
+    for (uint32_t i = 0; i < kTokens; i++) {
+      const int64_t page = v2p[static_cast<size_t>(tokens[i] / static_cast<Id>(units))];
+      const int64_t place = page * units + static_cast<int64_t>(tokens[i]) % units;
+      wanted_.push_back(tokens[i] == 0 || page == 0 ? Id{0} : static_cast<Id>(place));
+    }
+  }
+  Translated(const Translated &) = delete;
+  Translated &operator=(const Translated &) = delete;
+  ~Translated() {
+    (void)cudaFree(in_);
+    (void)cudaFree(out_);
+  }
+
+  Times cold(const cuda::TranslatePlan &plan) {
+    return clock_.time(21, [&](uint32_t i) { return launch(plan, i % kTokenSets); });
+  }
+  Times warm(const cuda::TranslatePlan &plan) {
+    return clock_.time(21, [&](uint32_t) { return launch(plan, 0); });
+  }
+  void check(const cuda::TranslatePlan &plan) {
+    must(UT_CUDA(cudaMemsetAsync(out_, 0xee, kTokens * sizeof(Id), bench_.stream())));
+    must(UT_CUDA(launch(plan, 0)));
+    std::vector<Id> found(kTokens);
+    must(UT_CUDA(
+        cudaMemcpyAsync(found.data(), out_, kTokens * sizeof(Id), cudaMemcpyDeviceToHost, bench_.stream())));
+    must(UT_CUDA(cudaStreamSynchronize(bench_.stream())));
+    expect(found == wanted_, "translate");
+  }
+
+private:
+  cudaError_t launch(const cuda::TranslatePlan &plan, uint32_t set) {
+    const cuda::Translation all{
+        bench_.arena().v2p_of(0), bench_.band(0).ids, bench_.band(0).units, kTokens, kTokens, 0, kTokens, 0};
+    const uint64_t first = static_cast<uint64_t>(set) * kTokens;
+    return cuda::launch_translate(all, in_ + first, sizeof(Id) * 8, out_ + first, sizeof(Id) * 8, bench_.stream(),
+                                  plan);
+  }
+  Bench &bench_;
+  Clock clock_;
+  Id *in_;
+  Id *out_;
+  std::vector<Id> wanted_; // of the first set
+};
+
+template <typename Id> void translate_as(Bench &bench, const char *what, double want_us, bool sweeps) {
+  Translated<Id> tokens(bench);
+  const Times cold = tokens.cold(cuda::kTranslatePlan), warm = tokens.warm(cuda::kTranslatePlan);
+  tokens.check(cuda::kTranslatePlan);
   const bool is_met = want_us == 0 || cold.single_us <= want_us || warm.single_us <= want_us;
   if (!is_met) missed_targets++;
   std::printf("translate 1 Mi %-14s %6.2f us cold, %6.2f us in the cache; queued %6.2f and %6.2f us%s\n", what,
@@ -142,24 +187,23 @@ template <typename Id> void translate_as(Bench &bench, const char *what, double 
               want_us == 0 ? ""
               : is_met     ? "  want 9.4 met"
                            : "  want 9.4 MISSED");
-  std::vector<Id> found(n);
-  must(UT_CUDA(cudaMemcpy(found.data(), out, n * sizeof(Id), cudaMemcpyDeviceToHost)));
-  std::vector<int32_t> v2p(ids);
-  must(bench.backend->read_table(bench.device, 0, 0, ids, v2p.data()));
-  uint32_t wrong = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    const int64_t page = v2p[static_cast<size_t>(tokens[i] / static_cast<Id>(units))];
-    const int64_t wanted = tokens[i] == 0 || page == 0 ? 0 : page * units + static_cast<int64_t>(tokens[i]) % units;
-    wrong += static_cast<int64_t>(found[i]) != wanted ? 1 : 0;
+  if (!sweeps) return;
+  for (const uint32_t packs : {1u, 2u, 4u}) {
+    for (const uint32_t threads : {128u, 256u, 512u}) {
+      for (const bool skips_l1 : {false, true}) {
+        const cuda::TranslatePlan plan{packs, threads, skips_l1};
+        const Times one = tokens.cold(plan), again = tokens.warm(plan);
+        tokens.check(plan);
+        std::printf("  {%u, %u, %s}: %.2f us cold, %.2f us in the cache\n", packs, threads, skips_l1 ? "true" : "false",
+                    one.single_us, again.single_us);
+      }
+    }
   }
-  expect(wrong == 0, "translate");
-  must(UT_CUDA(cudaFree(in)));
-  must(UT_CUDA(cudaFree(out)));
 }
 
 } // namespace
 
-void measure_translate(Bench &bench) {
+void measure_translate(Bench &bench, bool sweeps) {
   std::printf("\ntranslation of token ids\n");
   const uint32_t ids = bench.band(0).ids;
   std::vector<int32_t> script;
@@ -172,8 +216,8 @@ void measure_translate(Bench &bench) {
                      id % 7 == 0 ? 0 : static_cast<int32_t>(1 + bench.random() % (bench.band(0).pages - 1))});
   }
   must(bench.backend->submit(bench.device, script.data(), script.size()));
-  translate_as<int32_t>(bench, "int32", 9.4);
-  translate_as<int64_t>(bench, "int64", 0);
+  translate_as<int32_t>(bench, "int32", 9.4, sweeps);
+  translate_as<int64_t>(bench, "int64", 0, sweeps);
 }
 
 void measure_host_copies(Bench &bench) {
@@ -191,8 +235,8 @@ void measure_host_copies(Bench &bench) {
     back.insert(back.end(), {static_cast<int32_t>(band), pages[n + i], static_cast<int32_t>(i)});
   }
   const std::vector<int32_t> first(pages.begin(), pages.begin() + n), second(pages.begin() + n, pages.end());
-  const int32_t *places = bench.list(whole_pages(bench, band, first, 77)).outside;
-  const int32_t *lists[2] = {bench.list(entries).outside, bench.list(back).outside};
+  const int32_t *places = bench.pinned(whole_pages(bench, band, first, 77));
+  const int32_t *lists[2] = {bench.pinned(entries), bench.pinned(back)};
   for (const bool is_load : {false, true}) {
     const Times whole = clock.time(5, [&](uint32_t) {
       return is_load ? cudaMemcpyAsync(bench.view().arena, host, bytes, cudaMemcpyHostToDevice, bench.stream())

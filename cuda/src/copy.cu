@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bulk.cuh"
+#include "deal.cuh"
 
 namespace ut::cuda {
 namespace {
@@ -17,6 +18,7 @@ struct Chunks {
   uint32_t chunk_bytes;
   uint32_t per_page;
   uint64_t total;
+  uint32_t run;
 };
 
 struct Pace {
@@ -32,7 +34,8 @@ struct Chunk {
 };
 
 __device__ __forceinline__ Chunk chunk_at(const Chunks &chunks, const int32_t *pairs, uint8_t *arena, uint64_t index) {
-  const uint32_t pair = static_cast<uint32_t>(index / chunks.per_page);
+  const uint32_t pair = index <= 0xffffffffu ? static_cast<uint32_t>(index) / chunks.per_page
+                                             : static_cast<uint32_t>(index / chunks.per_page);
   const uint32_t part = static_cast<uint32_t>(index - static_cast<uint64_t>(pair) * chunks.per_page);
   const uint64_t offset = static_cast<uint64_t>(part) * chunks.chunk_bytes;
   const uint64_t left = chunks.page_bytes - offset;
@@ -57,8 +60,8 @@ __global__ void __launch_bounds__(kWarp)
     fence_barrier_init();
   }
   __syncwarp();
-  if (blockIdx.x >= chunks.total) return;
-  const uint64_t count = (chunks.total - blockIdx.x + gridDim.x - 1) / gridDim.x;
+  const Share share = share_of(chunks.total, chunks.run, blockIdx.x, gridDim.x);
+  const uint64_t count = share.count;
   const int32_t *pairs = words.begin();
   const uint64_t policy = policy_evict_first();
   uint64_t asked = 0;
@@ -66,7 +69,7 @@ __global__ void __launch_bounds__(kWarp)
   const auto ask = [&] { // the next load, all lanes
     if (asked % kWarp == 0) {
       const uint64_t mine = asked + lane;
-      if (mine < count) queue[mine % kQueue] = chunk_at(chunks, pairs, arena, blockIdx.x + mine * gridDim.x);
+      if (mine < count) queue[mine % kQueue] = chunk_at(chunks, pairs, arena, share.at(mine));
       __syncwarp();
     }
     if (lane == 0) {
@@ -110,28 +113,52 @@ __global__ void __launch_bounds__(kWarp)
 #endif
 }
 
-// The same chunks through registers: `Unroll` independent accesses of sizeof(Access) bytes a thread.
+template <typename T> __device__ __forceinline__ T *of_lane(T *pointer, uint32_t lane) {
+  return reinterpret_cast<T *>(__shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(pointer), lane));
+}
+
+// One chunk by the whole block: `Unroll` independent accesses of sizeof(Access) bytes a thread.
+template <typename Access, int Unroll>
+__device__ __forceinline__ void copy_chunk(const Chunk &chunk, bool evict_first) {
+  const auto *from = reinterpret_cast<const Access *>(chunk.from);
+  auto *to = reinterpret_cast<Access *>(chunk.to);
+  const uint32_t accesses = chunk.bytes / sizeof(Access);
+  for (uint32_t first = threadIdx.x; first < accesses; first += kVectorThreads * Unroll) {
+    Access held[Unroll];
+#pragma unroll
+    for (int u = 0; u < Unroll; u++) {
+      const uint32_t at = first + u * kVectorThreads;
+      if (at < accesses) held[u] = evict_first ? __ldcs(from + at) : from[at];
+    }
+#pragma unroll
+    for (int u = 0; u < Unroll; u++) {
+      const uint32_t at = first + u * kVectorThreads;
+      if (at >= accesses) continue;
+      if (evict_first)
+        __stcs(to + at, held[u]);
+      else
+        to[at] = held[u];
+    }
+  }
+}
+
+// Blocks that find room on a multiprocessor: what a thread holds in flight takes registers.
+constexpr int vector_blocks(size_t bytes_in_flight) { return bytes_in_flight > 64 ? 3 : 5; }
+
+// The same chunks through registers. Here too the lanes of a warp look up 32 chunks at once.
 template <typename Access, int Unroll, uint32_t Capacity>
-__global__ void __launch_bounds__(kVectorThreads)
-    copy_vector_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, Chunks chunks) {
+__global__ void __launch_bounds__(kVectorThreads, vector_blocks(sizeof(Access) * Unroll))
+    copy_vector_kernel(const __grid_constant__ Words<Capacity> words, uint8_t *arena, Chunks chunks, bool evict_first) {
   const int32_t *pairs = words.begin();
-  for (uint64_t index = blockIdx.x; index < chunks.total; index += gridDim.x) {
-    const Chunk chunk = chunk_at(chunks, pairs, arena, index);
-    const auto *from = reinterpret_cast<const Access *>(chunk.from);
-    auto *to = reinterpret_cast<Access *>(chunk.to);
-    const uint32_t accesses = chunk.bytes / sizeof(Access);
-    for (uint32_t first = threadIdx.x; first < accesses; first += kVectorThreads * Unroll) {
-      Access held[Unroll];
-#pragma unroll
-      for (int u = 0; u < Unroll; u++) {
-        const uint32_t at = first + u * kVectorThreads;
-        if (at < accesses) held[u] = __ldcs(from + at);
-      }
-#pragma unroll
-      for (int u = 0; u < Unroll; u++) {
-        const uint32_t at = first + u * kVectorThreads;
-        if (at < accesses) __stcs(to + at, held[u]);
-      }
+  const uint32_t lane = threadIdx.x % kWarp;
+  const Share share = share_of(chunks.total, chunks.run, blockIdx.x, gridDim.x);
+  for (uint64_t first = 0; first < share.count; first += kWarp) {
+    Chunk mine{};
+    if (first + lane < share.count) mine = chunk_at(chunks, pairs, arena, share.at(first + lane));
+    const auto here = static_cast<uint32_t>(min(static_cast<uint64_t>(kWarp), share.count - first));
+    for (uint32_t i = 0; i < here; i++) {
+      const Chunk chunk{of_lane(mine.from, i), of_lane(mine.to, i), __shfl_sync(0xffffffffu, mine.bytes, i)};
+      copy_chunk<Access, Unroll>(chunk, evict_first);
     }
   }
 }
@@ -141,15 +168,27 @@ template <uint32_t Capacity> cudaError_t allow_shared(const CopyDevice &device) 
                               static_cast<int>(device.shared_bytes_max - 2048)); // what the queue and the barriers take
 }
 
+// The first row whose both figures are reached decides.
+struct CopyRule {
+  uint64_t page_bytes;
+  uint64_t bytes; // of all pages together
+  CopyPlan plan;
+};
+constexpr CopyRule kCopyRules[] = {
+    {1 << 20, 128 << 20, {CopyVariant::bulk, 4 << 10, 8, 2, 4, false, 1}},
+    {1 << 20, 0, {CopyVariant::bulk, 8 << 10, 8, 2, 2, false, 1}},
+    {256 << 10, 512 << 20, {CopyVariant::bulk, 2 << 10, 12, 2, 8, false, 1}},
+    {32 << 10, 0, {CopyVariant::vector, 32 << 10, 4, 0, 4, true, 1}},
+    {0, 0, {CopyVariant::vector, 16 << 10, 4, 0, 5, true, 1}},
+};
+
 } // namespace
 
 CopyPlan choose_copy_plan(const CopyDevice &device, uint64_t page_bytes, uint32_t pairs) {
-  if (!device.has_bulk || page_bytes % 16 != 0) return {CopyVariant::vector, 16 << 10, 0, 0, 8, false};
-  const uint64_t bytes = page_bytes * pairs;
-  // Few bytes: smaller chunks, so that every block has some. Many: chunks long enough to keep the rows of memory open.
-  if (bytes < (4ull << 20)) return {CopyVariant::bulk, 4 << 10, 8, 2, 2, false};
-  if (bytes < (128ull << 20)) return {CopyVariant::bulk, 8 << 10, 8, 2, 2, false};
-  return {CopyVariant::bulk, 16 << 10, 6, 2, 2, false};
+  const CopyRule *rule = kCopyRules;
+  while (page_bytes < rule->page_bytes || page_bytes * pairs < rule->bytes) rule++;
+  const bool is_possible = rule->plan.variant == CopyVariant::vector || (device.has_bulk && page_bytes % 16 == 0);
+  return is_possible ? rule->plan : CopyPlan{CopyVariant::vector, 32 << 10, 4, 0, 4, true, 1};
 }
 
 cudaError_t launch_copy(const CopyDevice &device, const CopyPlan &plan, uint8_t *arena, uint64_t page_bytes,
@@ -159,6 +198,7 @@ cudaError_t launch_copy(const CopyDevice &device, const CopyPlan &plan, uint8_t 
   chunks.chunk_bytes = plan.chunk_bytes;
   chunks.per_page = static_cast<uint32_t>((page_bytes + plan.chunk_bytes - 1) / plan.chunk_bytes);
   chunks.total = static_cast<uint64_t>(chunks.per_page) * n;
+  chunks.run = plan.run;
   const uint64_t resident = static_cast<uint64_t>(device.multiprocessors) * plan.blocks_per_sm;
   const auto blocks = static_cast<uint32_t>(std::max<uint64_t>(1, std::min(chunks.total, resident)));
   return with_words(pairs, [&](const auto &words) {
@@ -166,10 +206,12 @@ cudaError_t launch_copy(const CopyDevice &device, const CopyPlan &plan, uint8_t 
       const uint32_t shared = plan.stages * plan.chunk_bytes;
       copy_bulk_kernel<<<blocks, kWarp, shared, stream>>>(words, arena, chunks,
                                                           Pace{plan.stages, plan.stores_pending, plan.evict_first});
-    } else if (page_bytes % 16 == 0) {
-      copy_vector_kernel<uint4, 4><<<blocks, kVectorThreads, 0, stream>>>(words, arena, chunks);
+    } else if (page_bytes % 16 != 0) {
+      copy_vector_kernel<uint32_t, 8><<<blocks, kVectorThreads, 0, stream>>>(words, arena, chunks, plan.evict_first);
+    } else if (plan.stages <= 4) {
+      copy_vector_kernel<uint4, 4><<<blocks, kVectorThreads, 0, stream>>>(words, arena, chunks, plan.evict_first);
     } else {
-      copy_vector_kernel<uint32_t, 8><<<blocks, kVectorThreads, 0, stream>>>(words, arena, chunks);
+      copy_vector_kernel<uint4, 8><<<blocks, kVectorThreads, 0, stream>>>(words, arena, chunks, plan.evict_first);
     }
     return cudaGetLastError();
   });
@@ -184,8 +226,9 @@ cudaError_t prewarm_copy(const CopyDevice &device, uint8_t *arena, cudaStream_t 
   const Chunks nothing{};
   const auto load = [&](const auto &words) {
     if (device.has_bulk) copy_bulk_kernel<<<1, kWarp, 0, stream>>>(words, arena, nothing, Pace{3, 2, false});
-    copy_vector_kernel<uint4, 4><<<1, kVectorThreads, 0, stream>>>(words, arena, nothing);
-    copy_vector_kernel<uint32_t, 8><<<1, kVectorThreads, 0, stream>>>(words, arena, nothing);
+    copy_vector_kernel<uint4, 4><<<1, kVectorThreads, 0, stream>>>(words, arena, nothing, false);
+    copy_vector_kernel<uint4, 8><<<1, kVectorThreads, 0, stream>>>(words, arena, nothing, false);
+    copy_vector_kernel<uint32_t, 8><<<1, kVectorThreads, 0, stream>>>(words, arena, nothing, false);
     return cudaGetLastError();
   };
   return with_each_words(load);

@@ -10,14 +10,16 @@ namespace ut::cuda {
 
 enum class CopyVariant : uint32_t { bulk, vector };
 
-// How a launch is cut. Swept by the bench; the defaults of choose_copy_plan are what it found best.
+// How a launch is cut. Swept by the bench; the table behind choose_copy_plan is what it found best.
 struct CopyPlan {
   CopyVariant variant;
   uint32_t chunk_bytes;    // a multiple of 16
   uint32_t stages;         // bulk: chunks in shared memory a block, stores_pending + 1 to kStagesMax
+                           // vector: accesses in flight a thread, 4 or 8
   uint32_t stores_pending; // bulk: 1, 2 or 4 stores that may still read shared memory while the next chunk is asked for
   uint32_t blocks_per_sm;  // resident blocks
-  bool evict_first;        // bulk: stream past the L2
+  bool evict_first;        // stream past the L2
+  uint32_t run;            // see deal.cuh
 };
 constexpr uint32_t kStagesMax = 16;
 

@@ -14,7 +14,7 @@ struct HostCopyPlan {
   uint32_t chunk_bytes; // a multiple of 16
   uint32_t blocks;
 };
-constexpr HostCopyPlan kHostCopyPlan{8 << 10, 64};
+constexpr HostCopyPlan kHostCopyPlan{8 << 10, 32};
 
 // entries: (band, page, host page) * n, where kernels find them. is_load: host pages to pages, else pages to host
 // pages. page_bytes_max: of the bands named.

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 #include "status.hpp"
@@ -24,8 +25,17 @@ public:
   }
   ~DeviceBytes() { release(); }
 
-  // Once an owner. The start is a multiple of 256.
+  // Once an owner. The start is a multiple of 256. What cannot fit is refused before the runtime is asked: a failed
+  // call stays in the reports of the tools that watch it.
   Status take(uint64_t bytes) {
+    size_t free = 0, total = 0;
+    UT_TRY(UT_CUDA(cudaMemGetInfo(&free, &total)));
+    if (bytes > free) {
+      char why[96];
+      std::snprintf(why, sizeof why, "%llu bytes are wanted and %llu are free", static_cast<unsigned long long>(bytes),
+                    static_cast<unsigned long long>(free));
+      return UT_FAIL(UT_NO_MEMORY, "device memory", why);
+    }
     void *data = nullptr;
     UT_TRY(UT_CUDA(cudaMalloc(&data, bytes)));
     data_ = static_cast<uint8_t *>(data);

@@ -22,9 +22,13 @@ struct ScheduleList {
 };
 constexpr uint32_t kTaskCells = 1024;
 
+// How pages are zeroed. Swept by the bench; the table behind choose_zero_plan is what it found best.
 struct ZeroPlan {
-  uint32_t chunk_bytes; // a multiple of 16, at most kZeroChunkMax
+  uint32_t chunk_bytes; // a multiple of 16; with is_bulk at most kZeroChunkMax
   uint32_t blocks_max;
+  uint32_t run;     // see deal.cuh
+  bool is_bulk;     // chunks are sent out of shared memory where the device can do it; else stored word by word
+  bool evict_first; // stream past the L2
 };
 constexpr uint32_t kZeroChunkMax = 16 << 10;
 

@@ -5,8 +5,9 @@
 namespace ut::cuda {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kEach = 4; // elements a thread in the dense case
+constexpr uint32_t kThreads = 256; // of the case with tail lanes
+constexpr uint32_t kThreadsMax = 512;
+constexpr uint32_t kEach = 4; // elements a pack
 
 struct Divider {
   uint32_t units;
@@ -33,24 +34,62 @@ __device__ __forceinline__ int64_t physical(const Translation &t, const Divider 
   return page == 0 ? 0 : page * divider.units + static_cast<int64_t>(wide - id * divider.units);
 }
 
+__device__ __forceinline__ int32_t read_past_l1(const int32_t *cell) {
+  int32_t value;
+  asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(value) : "l"(cell));
+  return value;
+}
+
 template <typename T> struct alignas(sizeof(T) * kEach) Pack {
   T at[kEach];
 };
 
-// No tail lanes: element i of `out` is of element i of `in`, in packs of kEach; the last ones singly.
-template <typename In, typename Out>
-__global__ void __launch_bounds__(kThreads)
-    translate_dense_kernel(Translation t, Divider divider, const In *in, Out *out) {
-  const uint64_t first = (static_cast<uint64_t>(blockIdx.x) * kThreads + threadIdx.x) * kEach;
-  if (first + kEach <= t.count) {
-    const Pack<In> tokens = *reinterpret_cast<const Pack<In> *>(in + first);
-    Pack<Out> places;
+// Without a branch, so that all reads of the table are under way before the first is used. What does not count reads
+// cell 0.
+template <typename In, typename Out, uint32_t Packs>
+__device__ __forceinline__ void translate_packs(const Translation &t, const Divider &divider,
+                                                const Pack<In> (&tokens)[Packs], Pack<Out> (&places)[Packs],
+                                                bool skips_l1) {
+  constexpr uint32_t all = Packs * kEach;
+  uint32_t ids[all], within[all];
+  int32_t pages[all];
 #pragma unroll
-    for (uint32_t i = 0; i < kEach; i++) places.at[i] = static_cast<Out>(physical(t, divider, tokens.at[i]));
-    *reinterpret_cast<Pack<Out> *>(out + first) = places;
+  for (uint32_t i = 0; i < all; i++) {
+    const In token = tokens[i / kEach].at[i % kEach];
+    const auto narrow = static_cast<uint32_t>(token);
+    const uint32_t id = divider.is_power ? narrow >> divider.shift : narrow / divider.units;
+    const bool counts = token > 0 && static_cast<uint64_t>(token) <= 0xffffffffull && id < t.ids;
+    ids[i] = counts ? id : 0;
+    within[i] = counts ? narrow - id * divider.units : 0xffffffffu; // a page has fewer units
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < all; i++) pages[i] = skips_l1 ? read_past_l1(t.v2p + ids[i]) : __ldg(t.v2p + ids[i]);
+#pragma unroll
+  for (uint32_t i = 0; i < all; i++) {
+    const int64_t place = static_cast<int64_t>(pages[i]) * divider.units + within[i];
+    places[i / kEach].at[i % kEach] = pages[i] == 0 || within[i] == 0xffffffffu ? Out{0} : static_cast<Out>(place);
+  }
+}
+
+// No tail lanes: element i of `out` is of element i of `in`, in packs of kEach; the last block goes one by one.
+template <typename In, typename Out, uint32_t Packs>
+__global__ void __launch_bounds__(kThreadsMax)
+    translate_dense_kernel(Translation t, Divider divider, const In *in, Out *out, bool skips_l1) {
+  const uint64_t block_first = static_cast<uint64_t>(blockIdx.x) * blockDim.x * kEach * Packs;
+  const uint64_t block_end = block_first + static_cast<uint64_t>(blockDim.x) * kEach * Packs;
+  if (!divider.is_narrow || block_end > t.count) {
+    for (uint64_t i = block_first + threadIdx.x; i < min(block_end, t.count); i += blockDim.x)
+      out[i] = static_cast<Out>(physical(t, divider, in[i]));
     return;
   }
-  for (uint64_t i = first; i < t.count; i++) out[i] = static_cast<Out>(physical(t, divider, in[i]));
+  const auto at = [&](uint32_t pack) { return block_first + (pack * blockDim.x + threadIdx.x) * kEach; };
+  Pack<In> tokens[Packs];
+  Pack<Out> places[Packs];
+#pragma unroll
+  for (uint32_t pack = 0; pack < Packs; pack++) tokens[pack] = *reinterpret_cast<const Pack<In> *>(in + at(pack));
+  translate_packs<In, Out, Packs>(t, divider, tokens, places, skips_l1);
+#pragma unroll
+  for (uint32_t pack = 0; pack < Packs; pack++) *reinterpret_cast<Pack<Out> *>(out + at(pack)) = places[pack];
 }
 
 template <typename In, typename Out>
@@ -67,19 +106,33 @@ __global__ void __launch_bounds__(kThreads)
       column >= t.columns ? Out{0} : static_cast<Out>(physical(t, divider, in[row * t.columns + column - t.first_id]));
 }
 
+template <typename In, typename Out, uint32_t Packs>
+void launch_dense(const Translation &t, const Divider &divider, const In *in, Out *out, const TranslatePlan &plan,
+                  cudaStream_t stream) {
+  const uint64_t each = static_cast<uint64_t>(plan.threads) * kEach * Packs;
+  const auto blocks = static_cast<uint32_t>(std::max<uint64_t>(1, (t.count + each - 1) / each));
+  translate_dense_kernel<In, Out, Packs>
+      <<<blocks, plan.threads, 0, stream>>>(t, divider, in, out, plan.skips_l1);
+}
+
 template <typename In, typename Out>
-cudaError_t launch(const Translation &t, const Divider &divider, const void *in, void *out, cudaStream_t stream) {
+cudaError_t launch(const Translation &t, const Divider &divider, const void *from, void *to, const TranslatePlan &plan,
+                   cudaStream_t stream) {
+  const auto *in = static_cast<const In *>(from);
+  auto *out = static_cast<Out *>(to);
   const bool is_dense = t.columns == t.out_columns && t.first == t.first_id &&
                         reinterpret_cast<uintptr_t>(in) % sizeof(Pack<In>) == 0 &&
                         reinterpret_cast<uintptr_t>(out) % sizeof(Pack<Out>) == 0;
-  const uint64_t each = is_dense ? kThreads * kEach : kThreads;
-  const auto blocks = static_cast<uint32_t>(std::max<uint64_t>(1, (t.count + each - 1) / each));
-  if (is_dense)
-    translate_dense_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, static_cast<const In *>(in),
-                                                            static_cast<Out *>(out));
-  else
-    translate_rows_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, static_cast<const In *>(in),
-                                                           static_cast<Out *>(out));
+  if (!is_dense) {
+    const auto blocks = static_cast<uint32_t>(std::max<uint64_t>(1, (t.count + kThreads - 1) / kThreads));
+    translate_rows_kernel<<<blocks, kThreads, 0, stream>>>(t, divider, in, out);
+  } else if (plan.packs == 1) {
+    launch_dense<In, Out, 1>(t, divider, in, out, plan, stream);
+  } else if (plan.packs == 2) {
+    launch_dense<In, Out, 2>(t, divider, in, out, plan, stream);
+  } else {
+    launch_dense<In, Out, 4>(t, divider, in, out, plan, stream);
+  }
   return cudaGetLastError();
 }
 
@@ -92,12 +145,12 @@ Divider divider_of(const Translation &t) {
 } // namespace
 
 cudaError_t launch_translate(const Translation &translation, const void *in, uint32_t in_bits, void *out,
-                             uint32_t out_bits, cudaStream_t stream) {
+                             uint32_t out_bits, cudaStream_t stream, const TranslatePlan &plan) {
   const Divider divider = divider_of(translation);
-  if (in_bits == 32 && out_bits == 32) return launch<int32_t, int32_t>(translation, divider, in, out, stream);
-  if (in_bits == 32) return launch<int32_t, int64_t>(translation, divider, in, out, stream);
-  if (out_bits == 32) return launch<int64_t, int32_t>(translation, divider, in, out, stream);
-  return launch<int64_t, int64_t>(translation, divider, in, out, stream);
+  if (in_bits == 32 && out_bits == 32) return launch<int32_t, int32_t>(translation, divider, in, out, plan, stream);
+  if (in_bits == 32) return launch<int32_t, int64_t>(translation, divider, in, out, plan, stream);
+  if (out_bits == 32) return launch<int64_t, int32_t>(translation, divider, in, out, plan, stream);
+  return launch<int64_t, int64_t>(translation, divider, in, out, plan, stream);
 }
 
 cudaError_t prewarm_translate(cudaStream_t stream) {

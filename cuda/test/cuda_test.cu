@@ -46,6 +46,7 @@ std::vector<Case> cases() {
        both},
       {"aligned pages of units that are not", 1 << 20, {{4096, 256, 1, 3, 100, 4, 0}}, 3, 30, UT_CHECK_READS},
       {"long units", 4 << 20, {{262144, 16, 1, 2, 12, 2, 0}, {131072, 32, 1, 1, 14, 2, UT_BAND_STATE}}, 2, 10, both},
+      {"pages for the copy engine", 16 << 20, {{1 << 20, 16, 1, 4, 12, 2, 0}}, 2, 10, UT_CHECK_READS},
       {"nothing checked",
        1 << 20,
        {{4096, 256, 1, 16, 200, 8, 0}, {16384, 64, 1, 1, 30, 4, UT_BAND_STATE}},
