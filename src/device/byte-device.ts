@@ -6,13 +6,13 @@ import { LaneSum, mixA, mixB } from "../base/digest.js";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../base/operations.js";
 import type { ByteArena, ByteBackend, ByteConfig, ByteFault } from "./bytes.js";
 import { ByteError, HASH } from "./bytes.js";
-import { Script } from "./bytes-script.js";
+import { Script, VERB } from "./bytes-script.js";
 import { ByteTap, type Delays, maskWordsOf } from "./byte-tap.js";
 import type { Device, DeviceViolation, VerifyPolicy } from "./device.js";
 import { ModelDevice } from "./model.js";
 import type { BandPages } from "./model-pages.js";
 
-const VERIFY_EVERY = 64; // operations
+const LOOK_EVERY = 64; // operations
 const FAULTS_SHOWN = 1;
 const PAGE_FIELD = 0x5802; // as the simulated device's
 const WORD = 4; // bytes: what is stamped and compared
@@ -24,6 +24,8 @@ export interface ByteDeviceOptions {
   readonly backend: ByteBackend;
   readonly delays?: Delays | null;
   readonly deviceIndex?: number;
+  /** Operations between two looks at what changed. Default 64; Infinity: only `verifyAll` looks. */
+  readonly lookEvery?: number;
   /** Whether the operations hold the engine's barriers; else the device puts its own. Default false. */
   readonly hasBarriers?: boolean;
 }
@@ -82,8 +84,9 @@ export class ByteDevice implements Device {
     this.#violation = null;
     this.#operations = 0;
     this.#config = config;
-    this.#reset();
-    this.#arena = this.#guardMemory(() => this.#options.backend.open(this.#byteConfig(config)));
+    const byteConfig = this.#byteConfig(config);
+    this.#arena = this.#guardMemory(() => this.#options.backend.open(byteConfig));
+    this.#reset(byteConfig);
   }
 
   apply(operation: KvOperation, answer: Answer): DeviceViolation | null {
@@ -95,7 +98,8 @@ export class ByteDevice implements Device {
     if (operation.op === "arena.resize" && answer.ok !== undefined) this.#resize();
     this.#submit();
     if (this.#options.verify === "every") this.#violation = this.#verify(this.#allLive());
-    else if (this.#operations % VERIFY_EVERY === 0) this.#violation = this.#verify(null);
+    else if (this.#operations % (this.#options.lookEvery ?? LOOK_EVERY) === 0)
+      this.#violation = this.#verify(null);
     return this.#violation;
   }
 
@@ -112,9 +116,15 @@ export class ByteDevice implements Device {
     const { arena } = this.#model.run;
     const found = arena.bands.find((candidate) => candidate.name === band);
     if (found === undefined) throw new InternalError(`contents of ${band}, which is no band`);
-    this.#look(found, [...this.#tap.dirty[found.index]!]); // one set a band
+    this.#look(found, this.#tap.takeDirty(found));
     const { sum } = this.#contents[found.index]!;
     return { a: sum.a, b: sum.b };
+  }
+
+  /** Waits for everything that was issued; for figures. */
+  synchronize(): void {
+    this.#script.verb(VERB.synchronize);
+    this.#submit();
   }
 
   close(): void {
@@ -154,17 +164,17 @@ export class ByteDevice implements Device {
   #resize(): void {
     const config = this.#config;
     if (config === null) throw new InternalError("resize of a device that is not open");
-    this.#script.clear(); // nothing was live
-    this.#reset();
+    const byteConfig = this.#byteConfig(config);
     this.#guardMemory(() => {
-      this.#open().resize(this.#byteConfig(config));
+      this.#open().resize(byteConfig);
     });
+    this.#script.clear(); // nothing was live
+    this.#reset(byteConfig);
     for (const row of this.#model.run.rows.open.values()) row.changedFrom = 0;
   }
 
-  #reset(): void {
-    const { bands } = this.#model.run.arena;
-    this.#tap.reset(bands.length);
+  #reset({ bands }: ByteConfig): void {
+    this.#tap.reset(bands.map(({ ids }) => ids));
     this.#contents = bands.map(() => new BandContents());
   }
 
@@ -200,7 +210,8 @@ export class ByteDevice implements Device {
   #verify(ids: readonly (readonly number[])[] | null): DeviceViolation | null {
     const { bands } = this.#model.run.arena;
     for (const band of bands) {
-      const lost = this.#look(band, ids?.[band.index] ?? [...this.#tap.dirty[band.index]!]); // one set a band
+      const changed = this.#look(band, this.#tap.takeDirty(band));
+      const lost = changed ?? (ids === null ? null : this.#look(band, ids[band.index]!)); // one list a band
       if (lost !== null) return lost;
     }
     return this.#firstFault();
@@ -218,7 +229,6 @@ export class ByteDevice implements Device {
         contents.remove(id);
       else contents.set(id, band.issuedContent(id), band.issuedContentB(id)); // the books' own
     }
-    this.#tap.dirty[band.index]!.clear();
     if (looked.length === 0) return null;
     const pages = Int32Array.from(looked, (id) => band.placeOf(id));
     const masks = new Uint32Array(looked.length * words);

@@ -2,8 +2,8 @@
 // and go over together before the next piece of work that may see them; that is how one operation becomes one script.
 import { hashName } from "../base/digest.js";
 import type { Effect } from "../base/effects.js";
-import { expand } from "../base/extents.js";
-import type { ForwardEntry, KvOperation } from "../base/operations.js";
+import type { Extents, ForwardEntry, KvOperation } from "../base/operations.js";
+import { CHANGED, DIRTY, Gathered, PLACED, RENEWED } from "./byte-gathered.js";
 import { Handles } from "./byte-handles.js";
 import { type Script, STREAM, VERB } from "./bytes-script.js";
 import { writerOf } from "./model-pages.js";
@@ -19,18 +19,9 @@ export interface Delays {
 /** Numbers of one write of a forward. */
 const WRITE_WORDS = 6;
 
-/** What one band has yet to tell. */
-class Gathered {
-  readonly places = new Map<number, number>(); // page by id, 0 = none
-  readonly renewed = new Set<number>();
-  readonly changed = new Set<number>();
-}
-
 /** @internal */
 export class ByteTap implements ModelTap {
   readonly handles = new Handles();
-  /** Ids whose bytes may differ from what was last looked at, by band index. */
-  readonly dirty: Set<number>[] = [];
   readonly #script: Script;
   readonly #run: () => ModelRun;
   readonly #delays: Delays | null;
@@ -54,17 +45,22 @@ export class ByteTap implements ModelTap {
     this.#delays = delays;
   }
 
-  /** Starts anew with these many bands; rows are told again when they change. */
-  reset(bands: number): void {
+  /** Starts anew; rows are told again when they change. @param ids - ids of each band's table */
+  reset(ids: readonly number[]): void {
     this.handles.clear();
     this.#unguarded = 0;
     this.#received.clear();
     this.#rows.clear();
-    for (const lists of [this.dirty, this.#gathered]) lists.length = 0;
-    for (let band = 0; band < bands; band++) {
-      this.dirty.push(new Set());
-      this.#gathered.push(new Gathered());
-    }
+    this.#gathered.length = 0;
+    for (const count of ids) this.#gathered.push(new Gathered(count));
+  }
+
+  /** Ids whose bytes may differ from what was last looked at; they count as looked at from now on. */
+  takeDirty(band: TapBand): number[] {
+    const { dirty } = this.#of(band);
+    const ids = [...dirty];
+    this.#of(band).clear(dirty, DIRTY);
+    return ids;
   }
 
   /** Whether a peer is writing a page: what lies there is nobody's expectation until it ends. */
@@ -111,16 +107,14 @@ export class ByteTap implements ModelTap {
       case "copy":
         this.#move(effect[1], effect[2], true);
         return;
-      case "zero": {
-        const pages = expand(effect[2]);
-        script.verb(VERB.zero, this.#bandIndex(effect[1]), pages.length, ...pages);
+      case "zero":
+        script.begin(VERB.zero).put(this.#bandIndex(effect[1]));
+        putExtents(script, effect[2]);
         return;
-      }
-      case "reset": {
-        const rows = expand(effect[1]);
-        script.verb(VERB.reset, rows.length, ...rows);
+      case "reset":
+        script.begin(VERB.reset);
+        putExtents(script, effect[1]);
         return;
-      }
       default: // told with all they need by `forward`, `copy` and `transfer`
         return;
     }
@@ -131,29 +125,24 @@ export class ByteTap implements ModelTap {
 
   renewed(band: TapBand, id: number): void {
     const gathered = this.#of(band);
-    gathered.renewed.add(id);
-    gathered.changed.delete(id);
-    this.#mark(band, id);
+    gathered.renew(id);
+    gathered.write(id);
   }
   bound(band: TapBand, id: number, page: number): void {
-    this.#of(band).places.set(id, page);
-    this.#mark(band, id);
+    this.#of(band).place(id, page);
   }
   unbound(band: TapBand, id: number): void {
     const gathered = this.#of(band);
-    gathered.places.set(id, 0);
-    gathered.changed.delete(id);
-    this.#mark(band, id);
+    gathered.place(id, 0);
+    gathered.forget(id);
   }
   changed(band: TapBand, id: number): void {
-    this.#of(band).changed.add(id);
-    this.#mark(band, id);
+    this.#of(band).change(id);
   }
   letGo(band: TapBand, id: number): void {
     const gathered = this.#of(band);
-    gathered.renewed.add(id);
-    gathered.changed.delete(id);
-    if (!gathered.places.has(id)) gathered.places.set(id, band.placeOf(id));
+    gathered.renew(id);
+    if (!gathered.has(id, PLACED)) gathered.place(id, band.placeOf(id));
   }
   revealed(band: TapBand, id: number, page: number): void {
     const stamps = band.contentOf(id).stamps;
@@ -181,7 +170,7 @@ export class ByteTap implements ModelTap {
     this.#giveWay(band.index, id, from, to);
     this.#writes.push(band.index, id, from, to, firstToken, writer);
     if (band.isState) this.#states.push(band.index, id);
-    this.#mark(band, id);
+    this.#of(band).write(id);
   }
 
   /** A unit that two requests of a batch write is the last one's: writes of one forward have no order among them. */
@@ -267,11 +256,8 @@ export class ByteTap implements ModelTap {
       this.#unguarded = 0;
     }
     for (const [index, gathered] of this.#gathered.entries()) {
-      if (gathered.places.size > 0) this.#tellPlaces(index, gathered);
-      if (gathered.changed.size > 0) this.#tellChanged(index, gathered);
-      // What was renewed without a place has one before anybody looks at it.
-      gathered.places.clear();
-      gathered.changed.clear();
+      if (gathered.placed.length > 0) this.#tellPlaces(index, gathered);
+      if (gathered.changed.length > 0) this.#tellChanged(index, gathered);
     }
     for (const row of this.#rows) {
       const count = row.pageCount - row.changedFrom;
@@ -287,30 +273,40 @@ export class ByteTap implements ModelTap {
   #hasGathered(): boolean {
     return (
       this.#rows.size > 0 ||
-      this.#gathered.some(({ places, changed }) => places.size > 0 || changed.size > 0)
+      this.#gathered.some(({ placed, changed }) => placed.length > 0 || changed.length > 0)
     );
   }
 
-  #tellPlaces(band: number, { places, renewed }: Gathered): void {
+  // Ids that keep what is expected in them, then those that begin anew.
+  #tellPlaces(band: number, gathered: Gathered): void {
+    const { placed, places } = gathered;
     for (const isFresh of [false, true]) {
-      const entries = [...places].filter(([id]) => renewed.has(id) === isFresh);
-      if (entries.length === 0) continue;
+      const count = placed.reduce(
+        (sum, id) => sum + Number(gathered.has(id, RENEWED) === isFresh),
+        0,
+      );
+      if (count === 0) continue;
       const script = this.#script
         .begin(VERB.bind)
         .put(band)
-        .put(isFresh ? 1 : 0);
-      script.put(entries.length);
-      for (const [id, page] of entries) script.put(id).put(page);
+        .put(isFresh ? 1 : 0)
+        .put(count);
+      for (const id of placed)
+        if (gathered.has(id, RENEWED) === isFresh) script.put(id).put(places[id]!); // a known id
       script.end();
-      if (isFresh) for (const [id] of entries) renewed.delete(id);
     }
+    gathered.clear(placed, PLACED | RENEWED); // what was renewed without a place is told with its place
   }
 
-  #tellChanged(index: number, { changed }: Gathered): void {
+  #tellChanged(index: number, gathered: Gathered): void {
     const band = this.#run().arena.bands[index]!; // one a band
-    const script = this.#script.begin(VERB.expect).put(index).put(changed.size);
-    for (const id of changed) script.put(id).putAll(band.contentOf(id).stamps);
-    script.end();
+    const ids = gathered.changed.filter((id) => gathered.has(id, CHANGED));
+    if (ids.length > 0) {
+      const script = this.#script.begin(VERB.expect).put(index).put(ids.length);
+      for (const id of ids) script.put(id).putAll(band.contentOf(id).stamps);
+      script.end();
+    }
+    gathered.clear(gathered.changed, CHANGED);
   }
 
   #move(band: string, pairs: readonly (readonly [number, number])[], isOrdered: boolean): void {
@@ -375,12 +371,21 @@ export class ByteTap implements ModelTap {
   #of(band: TapBand): Gathered {
     return this.#gathered[band.index]!; // one a band
   }
-  #mark(band: TapBand, id: number): void {
-    this.dirty[band.index]!.add(id); // one a band
-  }
   #bandIndex(name: string): number {
     return this.#run().arena.band(name).index;
   }
+}
+
+/** A count and the numbers of a list; ends the verb. */
+function putExtents(script: Script, extents: Extents): void {
+  const at = script.position;
+  script.put(0);
+  for (const [first, count] of extents) {
+    const step = count < 0 ? -1 : 1;
+    for (let k = 0; k < Math.abs(count); k++) script.put(first + step * k);
+  }
+  script.set(at, script.position - at - 1);
+  script.end();
 }
 
 /** Words of a mask over a band's units. @internal */

@@ -136,7 +136,9 @@ function cudaFindings(): Finding[] {
     {
       what: "CUDA compiler",
       state: compiler === undefined ? "missing" : "there",
-      text: compiler?.split("\n").at(-1) ?? "nvcc is not on PATH: the CUDA backend is not built",
+      text:
+        compiler?.split("\n").at(-1) ??
+        "nvcc is not on PATH: the CUDA backend cannot be built here",
       advice: compiler === undefined ? "optional: the CUDA toolkit, with nvcc on PATH" : null,
     },
   ];
