@@ -51,10 +51,9 @@ public:
   }
 
   // work(i) queues the i-th piece of work; each i should meet other memory. The stream is held back while the host
-  // queues, so that the host's time is not measured. Work that is not measured goes ahead, kLeadUs of it: after idling
-  // the device needs some hundred microseconds to come to speed, which would fall upon short work and not on the long
-  // copies it is compared with.
-  template <typename Work> Times time(uint32_t repeats, Work &&work) {
+  // queues, so that the host's time is not measured. Work that is not measured goes ahead, kLeadUs of it, so that short
+  // work meets a busy device, as long copies do by themselves. also_queued: else queued_us is single_us.
+  template <typename Work> Times time(uint32_t repeats, Work &&work, bool also_queued = true) {
     constexpr uint32_t together = 8;
     repeats = std::min(repeats, kPairs);
     uint32_t next = 0;
@@ -78,7 +77,7 @@ public:
     std::vector<double> single;
     for (uint32_t i = 0; i < repeats; i++) single.push_back(elapsed_us(2 * i));
     const double one = median(single);
-    if (one > 500) return {one, one};
+    if (one > 500 || !also_queued) return {one, one};
     lead(together * 3);
     std::vector<double> queued;
     for (uint32_t group = 0; group < 3; group++) {

@@ -120,13 +120,11 @@ void sweep_copies(Bench &bench) {
       const uint64_t page_bytes = bench.band(band).page_bytes;
       const PairSets sets(bench, band, n);
       const auto run = [&](const cuda::CopyPlan &plan, uint32_t repeats) {
-        return clock
-            .time(repeats,
-                  [&](uint32_t i) {
-                    return cuda::launch_copy(bench.device->properties, plan, bench.view().arena, page_bytes,
-                                             sets.lists[i % kSets], n, bench.stream());
-                  })
-            .single_us;
+        const auto launch = [&](uint32_t i) {
+          return cuda::launch_copy(bench.device->properties, plan, bench.view().arena, page_bytes,
+                                   sets.lists[i % kSets], n, bench.stream());
+        };
+        return clock.time(repeats, launch, false).single_us;
       };
       const auto best = best_of(plans, cuda::choose_copy_plan(bench.device->properties, page_bytes, n), run);
       std::printf("copy %u x %s\n", n, size_word(page_bytes).c_str());
@@ -149,7 +147,7 @@ void sweep_zero(Bench &bench) {
       const uint64_t page_bytes = bench.band(band).page_bytes;
       const ZeroSets sets(bench, band, n);
       const auto run = [&](const cuda::ZeroPlan &plan, uint32_t repeats) {
-        return clock.time(repeats, [&](uint32_t i) { return sets.launch(bench, plan, i); }).single_us;
+        return clock.time(repeats, [&](uint32_t i) { return sets.launch(bench, plan, i); }, false).single_us;
       };
       const auto best = best_of(plans, cuda::choose_zero_plan(multiprocessors, page_bytes * n), run);
       std::printf("zero %u x %s\n", n, size_word(page_bytes).c_str());

@@ -1,7 +1,7 @@
 // How numbered chunks of work are dealt to the blocks of a launch.
 //
-// A multiprocessor that meets a 2 MiB piece of the arena for the first time waits for its address to be translated, so
-// it pays to let few of them meet each page: a block takes chunks that lie side by side.
+// Either in turn, or so that a block's chunks lie side by side and few multiprocessors meet each page. The bench's
+// sweeps tell which is the faster for what.
 #pragma once
 #include <cstdint>
 
