@@ -175,9 +175,12 @@ struct CopyRule {
   CopyPlan plan;
 };
 constexpr CopyRule kCopyRules[] = {
-    {1 << 20, 128 << 20, {CopyVariant::bulk, 4 << 10, 8, 2, 4, false, 1}},
+    {1 << 20, 1 << 30, {CopyVariant::bulk, 2 << 10, 4, 2, 8, false, kEvenly}},
+    {1 << 20, 128 << 20, {CopyVariant::bulk, 2 << 10, 4, 2, 8, false, 1}},
     {1 << 20, 0, {CopyVariant::bulk, 8 << 10, 8, 2, 2, false, 1}},
-    {256 << 10, 512 << 20, {CopyVariant::bulk, 2 << 10, 12, 2, 8, false, 1}},
+    {256 << 10, 512 << 20, {CopyVariant::bulk, 2 << 10, 4, 2, 8, false, kEvenly}},
+    {256 << 10, 32 << 20, {CopyVariant::bulk, 4 << 10, 4, 2, 4, false, 1}},
+    {64 << 10, 128 << 20, {CopyVariant::bulk, 2 << 10, 4, 2, 8, false, kEvenly}},
     {32 << 10, 0, {CopyVariant::vector, 32 << 10, 4, 0, 4, true, 1}},
     {0, 0, {CopyVariant::vector, 16 << 10, 4, 0, 5, true, 1}},
 };

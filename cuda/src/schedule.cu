@@ -190,6 +190,7 @@ struct ZeroRule {
   ZeroPlan plan; // blocks_max is filled in
 };
 constexpr ZeroRule kZeroRules[] = {
+    {1536 << 20, 1, {4 << 10, 0, kEvenly, true, true}},
     {512 << 20, 2, {16 << 10, 0, kEvenly, true, false}},
     {8 << 20, 4, {16 << 10, 0, kEvenly, true, false}},
     {0, 4, {4 << 10, 0, kEvenly, true, false}},

@@ -26,6 +26,8 @@ export interface InProcessOptions {
   readonly verify?: VerifyPolicy; // default touched
   readonly revision?: string | null; // commit of this checkout, where the caller knows it
   readonly dirty?: boolean | null;
+  /** Opens the device; another one than the usual in tests of devices that fail. */
+  readonly openDevice?: typeof openDevice;
 }
 
 /** `self`. @public */
@@ -34,6 +36,7 @@ export class InProcessAdapter implements Adapter {
   readonly windowSize = 256;
   readonly #deviceKind: DeviceKind;
   readonly #verify: VerifyPolicy;
+  readonly #openDevice: typeof openDevice;
   #storage: KVStorage | null = null;
   #config: DirectConfig | null = null;
   #device: Device | null = null;
@@ -47,7 +50,8 @@ export class InProcessAdapter implements Adapter {
   constructor(options: InProcessOptions = {}) {
     this.#deviceKind = options.device ?? "model";
     this.#verify = options.verify ?? "touched";
-    openDevice(this.#deviceKind, { verify: this.#verify }); // only to learn whether it is there
+    this.#openDevice = options.openDevice ?? openDevice;
+    this.#openDevice(this.#deviceKind, { verify: this.#verify }); // only to learn whether it is there
     this.info = {
       name: "unified-trace",
       version: readOwnVersion(),
@@ -173,7 +177,7 @@ export class InProcessAdapter implements Adapter {
   #boot(boot: BootOk): void {
     this.#isBooted = true;
     const config = this.#config;
-    const device = openDevice(this.#deviceKind, { verify: this.#verify });
+    const device = this.#openDevice(this.#deviceKind, { verify: this.#verify });
     if (device === null || config === null) return;
     device.open(config, boot);
     this.#device = device;

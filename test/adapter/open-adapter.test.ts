@@ -55,13 +55,16 @@ describe("the name of an implementation", () => {
     expect((error as Error).message).toMatch(message);
   });
 
-  test.each(["self:host", "self:cuda"])("%s starts, or lacks its device: exit code 4", async (spec) => {
-    const opened = await openAdapter(spec).catch((thrown: unknown) => thrown);
-    if (!(opened instanceof Error)) return; // this machine has it
-    expect(opened).toMatchObject({ name: "EnvironmentError", exitCode: 4 });
-    const device = spec.slice("self:".length);
-    expect(opened.message.startsWith(`device ${device}: `)).toBe(true);
-  });
+  test.each(["self:host", "self:cuda"])(
+    "%s starts, or lacks its device: exit code 4",
+    async (spec) => {
+      const opened = await openAdapter(spec).catch((thrown: unknown) => thrown);
+      if (!(opened instanceof Error)) return; // this machine has it
+      expect(opened).toMatchObject({ name: "EnvironmentError", exitCode: 4 });
+      const device = spec.slice("self:".length);
+      expect(opened.message.startsWith(`device ${device}: `)).toBe(true);
+    },
+  );
 
   test.each(["self", "self:none"])("%s starts", async (spec) => {
     const adapter = await openAdapter(spec, { revision: "abc", verify: "every" });

@@ -305,7 +305,13 @@ function runOf(
     message: each === "passed" ? null : "/ok/step: expected 1, got \u001b2",
     operations: 7,
   }));
-  return { verdict, scenarios, operations: 7 * verdicts.length, counters: { moves: 3 }, leftOut: 0 };
+  return {
+    verdict,
+    scenarios,
+    operations: 7 * verdicts.length,
+    counters: { moves: 3 },
+    leftOut: 0,
+  };
 }
 
 test("stress: a finding is a failure, what was not run is skipped", () => {
