@@ -4,7 +4,6 @@ import { InProcessAdapter } from "../../src/adapter/in-process.js";
 import type { DirectConfig, KvOperation } from "../../src/base/operations.js";
 import { ByteDevice } from "../../src/device/byte-device.js";
 import { nativeBackend } from "../../src/device/bytes-native.js";
-import type { openDevice } from "../../src/device/open-device.js";
 import { describeUnless } from "../skip-aloud.js";
 import { fake, missingFakes } from "./built.js";
 
