@@ -14,6 +14,7 @@ import type { BandPages } from "./model-pages.js";
 
 const LOOK_EVERY = 64; // operations
 const FAULTS_SHOWN = 1;
+const ROW_PAGES_MAX = 2 ** 31 - 1;
 const PAGE_FIELD = 0x5802; // as the simulated device's
 const WORD = 4; // bytes: what is stamped and compared
 
@@ -180,6 +181,11 @@ export class ByteDevice implements Device {
 
   #byteConfig(config: DirectConfig): ByteConfig {
     const { arena, rows } = this.#model.run;
+    const rowPages = rows.pagesOf(config.row_tokens) + 1;
+    if (rowPages > ROW_PAGES_MAX) {
+      const limit = `row_tokens is ${config.row_tokens}: rows of at most ${ROW_PAGES_MAX - 1} pages are held`;
+      throw new EnvironmentError("device_unavailable", `device ${this.kind}: ${limit}`);
+    }
     const scale = scaleOf(arena.bands);
     return {
       arenaBytes: Math.max(...arena.bands.map((band) => band.pages * band.pageBytes)) * scale,
@@ -195,7 +201,7 @@ export class ByteDevice implements Device {
         isState: band.isState,
       })),
       rows: config.rows,
-      rowPages: rows.pagesOf(config.row_tokens) + 1,
+      rowPages,
       poison: true,
       checkReads: true,
       device: this.#options.deviceIndex ?? 0,

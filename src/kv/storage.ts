@@ -244,7 +244,7 @@ export class KVStorage {
 
 function makeCore(direct: DirectConfig, parts: DigestParts): KvCore {
   const config = chainConfig(direct);
-  const problem = tooLarge(config);
+  const problem = tooLarge(config, direct.host);
   if (problem !== null) throw new InputError("config", problem);
   return new KvCore(direct, config, parts);
 }

