@@ -75,6 +75,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/bisect.js")).addBisect,
   },
   {
+    name: "sweep",
+    words: "",
+    summary: "replay a trace at each value of a configuration key: refusals, moves, peaks",
+    load: async () => (await import("./commands/sweep.js")).addSweep,
+  },
+  {
     name: "stress",
     words: "",
     summary: "look for unsafe pages: seeds on two ranks of a modelled device",

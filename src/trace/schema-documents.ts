@@ -23,6 +23,7 @@ import {
 import { TRACE_VERSION } from "./lines.js";
 import type { OperationSpec } from "./operation-spec.js";
 import { OPERATION_TABLE } from "./operation-table.js";
+import { SWEEP_REPORT } from "./report-specs-sweep.js";
 import {
   DOCTOR_REPORT,
   METAMORPH_REPORT,
@@ -190,6 +191,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   stats: STATS_REPORT,
   shrink: SHRINK_REPORT,
   bisect: BISECT_REPORT,
+  sweep: SWEEP_REPORT,
   metamorph: METAMORPH_REPORT,
   show: SHOW_REPORT,
   doctor: DOCTOR_REPORT,

@@ -19,6 +19,7 @@ const WORDS = [
   "full+window",
   "touched",
   "move_cap=1:2",
+  "move_cap=1:4:1",
   "buddy",
   "x",
 ];

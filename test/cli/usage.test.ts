@@ -12,6 +12,7 @@ const COMMANDS = ["record", "compare", "replay", "run", "validate", "audit", "st
   "bundle",
   "shrink",
   "bisect",
+  "sweep",
   "stress",
   "metamorph",
   "serve",
@@ -23,7 +24,6 @@ describe.concurrent("help", () => {
   test("lists the commands that exist, and the exit codes", async () => {
     const { code, stdout } = await start(["--help"]);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
-    expect(stdout).not.toContain("sweep"); // comes later
     for (const exit of [0, 1, 2, 3, 4, 5, 6, 7, 70, 130])
       expect(stdout).toMatch(new RegExp(`\\b${exit}\\b`));
     expect(code).toBe(0);
@@ -117,6 +117,16 @@ describe.concurrent("a mistyped request never reports success (B059)", () => {
     [["run", "scenarios", "--limit", "2"], /--limit/],
     [["validate"], /files/],
     [["stats"], /files/],
+    [["sweep"], /--trace/],
+    [["sweep", "--trace", "a"], /--key/],
+    [["sweep", "--trace", "-", "--key", "rows=1:4:1"], /name a file/],
+    [["sweep", "--trace", "a", "--key", "rows=1:4"], /KEY=FROM:TO:STEP/],
+    [["sweep", "--trace", "a", "--key", "rows=1:4:x1"], /KEY=FROM:TO:STEP/],
+    [["sweep", "--trace", "a", "--key", "arena_bytes=1:1g:1"], /at most 10000/],
+    [
+      ["sweep", "--trace", "a", "--key", "arena_bytes=1k:2k:64", "--impl", "heap:buddy@1m"],
+      /heap:buddy@1m/,
+    ],
     [["bisect"], /--trace/],
     [["bisect", "--trace", "-", "--operations"], /name a file/],
     [["bisect", "--trace", "a"], /--good REF and --bad REF/],

@@ -19,6 +19,7 @@ import { releaseReady } from "./give-back.js";
 import { reportLeaks } from "./leaks.js";
 import { checkBoot } from "./operations-whole.js";
 import { checkRefusal, DigestBook } from "./refusals.js";
+import { liveOf } from "./room.js";
 
 /** What could not be checked, and why. @public */
 export interface UncheckedRules {
@@ -103,6 +104,12 @@ export class RunAuditor {
     if (ended !== undefined || own.length > 0) releaseReady(books, ended?.freed ?? {});
   }
 
+  /** Pages in use after the last line, by band in chain order. */
+  livePages(): ReadonlyMap<string, number> {
+    const books = this.#books;
+    return new Map(books.bands.map((band) => [band.name, liveOf(books, band)]));
+  }
+
   /** Holds a full state after operation `n` against what the operations bound. */
   state(n: number, state: State): readonly Finding[] {
     const books = this.#books;
@@ -120,9 +127,7 @@ export class RunAuditor {
           );
         }
       }
-      const anonymous = [...band.places.keys()].filter((id) => id < 0).length;
-      const waiting = band.isState ? books.unplaced.size - anonymous : 0;
-      if (told !== undefined && told.live !== band.places.size + waiting)
+      if (told !== undefined && told.live !== liveOf(books, band))
         books.report(
           "state.line",
           `the state has ${told.live} live pages of ${band.name}, the operations left ${band.places.size}`,

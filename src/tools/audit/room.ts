@@ -7,8 +7,8 @@ import { type BandCount, packs } from "./packing.js";
 
 type Grid = Pick<BandGeometry, "grow" | "page_bytes" | "pages" | "first_page">;
 
-/** Pages of a band that are live. */
-function liveOf(books: Books, band: BandBook): number {
+/** Pages of a band that are live. @internal */
+export function liveOf(books: Books, band: BandBook): number {
   if (!band.isState || books.unplaced.size === 0) return band.places.size;
   const anonymous = [...band.places.keys()].filter((id) => id < 0).length;
   return band.places.size + books.unplaced.size - anonymous;
