@@ -119,6 +119,25 @@ describe.concurrent("documents", () => {
     expect(cut).toMatchObject({ error: { code: "trace_truncated", file: CUT } });
   });
 
+  test("sweep: swept, refused at a value, broken, of a heap", async () => {
+    const words = ["sweep", "--trace", TRACE, "--key"];
+    const whole = await documentOf([...words, "arena_bytes=64k:4k:x2"], 0);
+    expect(whole).toMatchObject({ verdict: "swept", error: null, runs: 5 });
+    expect(whole["refusals"].length).toBeGreaterThan(0);
+    const refused = await documentOf([...words, "page_size=16:0"], 0);
+    expect(refused["points"].at(-1)).toMatchObject({ value: 0, outcome: "refused" });
+    const broken = await documentOf([...words, "rows=8:9:1", "--impl", crashes], 1);
+    expect(broken).toMatchObject({ verdict: "broken", points: [{ outcome: "broken" }, {}] });
+    const log = `minimalloc:${file("lifetimes.csv", "id,lower,upper,size\na,0,2,32\nb,1,3,32\n")}`;
+    const heap = ["sweep", "--trace", log, "--impl", "heap:tlsf", "--key", "arena_bytes=64:32:32"];
+    expect(await documentOf(heap, 0)).toMatchObject({
+      points: [
+        { refused: 0, heap: { requested_bytes: 64, end_bytes: 64 } },
+        { refused: 1, left: 1 },
+      ],
+    });
+  });
+
   test("import: whole, and with an event that no rule names", async () => {
     const log = join(root, "test", "fixtures", "logs", "events.replay");
     const whole = await documentOf(["import", log, "--out", "imported.jsonl"], 0);

@@ -51,8 +51,8 @@ left out, because of --time-budget or a truncated trace.
 Examples:
   unified-trace sweep --trace base.jsonl --key arena_bytes=1m:8m:256k
   unified-trace sweep --trace base.jsonl --key rows=64:1:x2 --run full+window/p16/seed-7 --json
-  unified-trace sweep --trace minimalloc:input.12.csv --impl heap:best-fit \\
-    --key arena_bytes=4k:32k:x1.5`;
+  unified-trace sweep --trace minimalloc:A.1048576.csv --impl heap:best-fit \\
+    --key arena_bytes=2m:1m:64k`;
 
 /** @internal */
 export function addSweep(command: Command, session: Session, outcome: CommandOutcome): void {

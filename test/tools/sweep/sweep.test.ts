@@ -56,7 +56,7 @@ const namesOf = ({ refusals }: SweepPoint): string[] =>
   refusals.map(({ op, code }) => `${op} ${code}`);
 
 describe("laws, on seeds", () => {
-  test.each(runs.map(({ run, config }: Line) => [run as string, config as Line]))(
+  test.each(runs.map(({ run, config }: Line) => [run as string, config]))(
     "%s: the recorded value gives exactly the recorded refusals",
     async (run, config) => {
       const { points } = await swept(seeded, "arena_bytes", [config.arena_bytes], { run });
