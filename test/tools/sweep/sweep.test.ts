@@ -1,20 +1,31 @@
 // Sweeps: laws over seeds first, then thresholds that follow from the rules of the allocators.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Adapter, ApplyResult, RunOpening } from "../../../src/adapter/adapter.js";
 import { HeapAdapter } from "../../../src/adapter/heap-adapter.js";
 import { parseHeapSpec } from "../../../src/adapter/heap-spec.js";
 import { InProcessAdapter } from "../../../src/adapter/in-process.js";
+import { Prng } from "../../../src/base/prng.js";
 import { CandidateError, InputError, UsageError } from "../../../src/base/errors.js";
 import type { BandState } from "../../../src/base/state.js";
 import type { Operation } from "../../../src/base/operations.js";
+import { HEAP_POLICIES } from "../../../src/heap/heap-allocator.js";
+import { studyHeap } from "../../../src/tools/heap-study.js";
 import { sweepKey } from "../../../src/tools/sweep/sweep.js";
 import type { SweepOptions } from "../../../src/tools/sweep/sweep.js";
 import type { Sweep, SweepPoint } from "../../../src/tools/sweep/outcome.js";
 import { sweepValues } from "../../../src/tools/sweep/values.js";
 import { describeUnless } from "../../skip-aloud.js";
-import { at, FaultyAdapter, readLines, recorded, seeds, writeLines } from "../faulty-adapter.js";
+import {
+  at,
+  FaultyAdapter,
+  freshPath,
+  readLines,
+  recorded,
+  seeds,
+  writeLines,
+} from "../faulty-adapter.js";
 import type { Line } from "../faulty-adapter.js";
 
 const plain = async (): Promise<Adapter> => new InProcessAdapter({ device: "none" });
@@ -116,6 +127,38 @@ describe("laws, on seeds", () => {
       );
     }
   });
+});
+
+describe("laws, on seeded lifetimes in a heap", () => {
+  const COUNT = 60; // buffers
+  test.each([1, 2, 3])(
+    "seed %s: every policy refuses what stats --allocators counts",
+    async (seed) => {
+      const prng = new Prng(seed);
+      const buffers = Array.from({ length: COUNT }, (_, id) => {
+        const lower = prng.below(100);
+        return [id, lower, lower + 1 + prng.below(30), 1 + prng.below(400)].join(",");
+      });
+      const path = freshPath("lifetimes.csv");
+      writeFileSync(path, `${["id,lower,upper,size", ...buffers].join("\n")}\n`);
+      const log = `minimalloc:${path}`;
+      for (const policy of HEAP_POLICIES) {
+        const start = heap(policy);
+        const { points } = await swept(log, "arena_bytes", [2 ** 20, 4096, 2048, 512], { start });
+        expect(points[0]).toMatchObject({ refused: 0, left: 0, operations: 2 * COUNT });
+        expect(points.at(-1)!.refused).toBeGreaterThan(0);
+        for (const point of points) {
+          const allocators = [parseHeapSpec(policy)];
+          const more = { arenaBytes: point.value, now: () => 0 };
+          const [study] = await studyHeap({ files: [log], allocators, ...more });
+          expect([point.refused, point.left, point.operations, point.heap?.requestedBytes]).toEqual(
+            [study!.failed, study!.left, study!.operations, study!.peakRequestedBytes],
+          );
+          expect(point.heap!.endBytes).toBeLessThanOrEqual(point.value);
+        }
+      }
+    },
+  );
 });
 
 /** Looks at its state after each operation. */
