@@ -17,7 +17,7 @@ export interface ImplementationFlags extends BuildFlags {
 }
 
 export const IMPLEMENTATION_FORMS =
-  "self, reference, heap:POLICY, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
+  "self, self:DEVICE (model, host, cuda, none), reference, heap:POLICY, checkout:PATH, ref:GIT-REF, module:FILE or cmd:COMMAND";
 
 /** Adds `--timeout`, `--verify` and `--build`. @internal */
 export function addImplementationFlags(command: Command, verify: VerifyPolicy): Command {

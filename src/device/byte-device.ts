@@ -24,7 +24,6 @@ export interface ByteDeviceOptions {
   readonly kind: "model" | "host" | "cuda";
   readonly backend: ByteBackend;
   readonly delays?: Delays | null;
-  readonly deviceIndex?: number;
   /** Operations between two looks at what changed. Default 64; Infinity: only `verifyAll` looks. */
   readonly lookEvery?: number;
   /** Whether the operations hold the engine's barriers; else the device puts its own. Default false. */
@@ -135,7 +134,7 @@ export class ByteDevice implements Device {
   }
 
   #beforeOperation(operation: KvOperation): void {
-    // The driver's own synchronisation (docs/device.md): it is no effect and changes no answer.
+    // The driver's own synchronisation (docs/devices.md): it is no effect and changes no answer.
     switch (operation.op) {
       case "forward.process":
         this.#tap.hostWait(operation.args.step);
@@ -204,7 +203,7 @@ export class ByteDevice implements Device {
       rowPages,
       poison: true,
       checkReads: true,
-      device: this.#options.deviceIndex ?? 0,
+      device: 0,
     };
   }
 

@@ -2,7 +2,7 @@
 // and go over together before the next piece of work that may see them; that is how one operation becomes one script.
 import { hashName } from "../base/digest.js";
 import type { Effect } from "../base/effects.js";
-import type { Extents, ForwardEntry, KvOperation } from "../base/operations.js";
+import type { Extents, ForwardEntry } from "../base/operations.js";
 import { CHANGED, DIRTY, Gathered, PLACED, RENEWED } from "./byte-gathered.js";
 import { Handles } from "./byte-handles.js";
 import { type Script, STREAM, VERB } from "./bytes-script.js";
@@ -79,7 +79,7 @@ export class ByteTap implements ModelTap {
     }
   }
 
-  effect(effect: Effect, _operation: KvOperation): void {
+  effect(effect: Effect): void {
     this.flush();
     const script = this.#script;
     switch (effect[0]) {
@@ -118,9 +118,6 @@ export class ByteTap implements ModelTap {
       default: // told with all they need by `forward`, `copy` and `transfer`
         return;
     }
-  }
-  effectDone(): void {
-    // what an effect binds is told with the next piece of work
   }
 
   renewed(band: TapBand, id: number): void {

@@ -24,14 +24,15 @@ const CODES: ReadonlySet<string> = new Set([
   "UT_LOST",
 ]);
 
-/** The addon's own faces; `native/binding` states them. */
-interface RawBackend {
+/** The addon's own faces; `native/binding` states them. @internal */
+export interface RawBackend {
   readonly name: string;
   deviceCount(): number;
   capabilities(device: number): ByteCapabilities;
   open(config: ByteConfig): RawArena;
 }
-interface RawArena extends Omit<ByteArena, "faults" | "query"> {
+/** @internal */
+export interface RawArena extends Omit<ByteArena, "faults" | "query"> {
   faults(max: number): { readonly count: number; readonly words: Uint32Array };
   query(handle: number): number;
 }

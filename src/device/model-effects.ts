@@ -9,12 +9,7 @@ import { SOME_SLOT } from "./model-unplaced.js";
 
 /** Executes one effect of `operation`. @internal */
 export function execute(run: ModelRun, effect: Effect, operation: KvOperation): void {
-  run.tap?.effect(effect, operation);
-  carryOut(run, effect, operation);
-  run.tap?.effectDone(effect);
-}
-
-function carryOut(run: ModelRun, effect: Effect, operation: KvOperation): void {
+  run.tap?.effect(effect);
   switch (effect[0]) {
     case "hostread": // the schedule stream is in order: nothing to do
       return;

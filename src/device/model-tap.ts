@@ -1,7 +1,7 @@
 // What the simulated device tells to whoever follows it with bytes: which page an id got, what is expected in it, what a
 // forward, a copy or a transfer does. It is told in the order in which the device's work is issued.
 import type { Effect } from "../base/effects.js";
-import type { ForwardEntry, KvOperation } from "../base/operations.js";
+import type { ForwardEntry } from "../base/operations.js";
 
 /** A band as far as a follower needs it. @internal */
 export interface TapBand {
@@ -48,9 +48,7 @@ export interface TransferredPage {
 /** @internal */
 export interface ModelTap {
   /** An effect is about to be carried out. */
-  effect(effect: Effect, operation: KvOperation): void;
-  /** It was. */
-  effectDone(effect: Effect): void;
+  effect(effect: Effect): void;
 
   /** An id begins anew: nothing is expected in any of its units. */
   renewed(band: TapBand, id: number): void;

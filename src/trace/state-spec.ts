@@ -24,7 +24,8 @@ import { SPAN } from "./vocabulary.js";
 const SIGNALS = list(text("signal"));
 const FORWARD = name("forward");
 
-const BAND_STATE = object({
+/** One band. @internal */
+export const BAND_STATE: AnySpec = object({
   span: SPAN,
   live: PAGES,
   holes: EXTENTS,
@@ -34,7 +35,8 @@ const BAND_STATE = object({
   bindings: list(tuple(COUNT, COUNT, COUNT)),
   free_ids: EXTENTS,
 });
-const CHAIN_STATE = object({
+/** What bands share. @internal */
+export const CHAIN_STATE: AnySpec = object({
   move_epoch: COUNT,
   fences: list(object({ bytes: tuple(BYTES, BYTES), signals: SIGNALS })),
 });

@@ -1,22 +1,10 @@
 // `anonymize` on the command line: what comes out, what stays, and with which exit code.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
-import { file, folder, isOneLine, root, start } from "./command-line.js";
+import { file, folder, isOneLine, linesOf, root, start } from "./command-line.js";
 
 const LOG = join(root, "test", "fixtures", "logs", "events.replay");
-
-type Line = ReturnType<typeof JSON.parse>;
-
-function linesOf(name: string): Line[] {
-  const bytes = readFileSync(join(folder, name));
-  const text = (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-}
 
 beforeAll(async () => {
   const words = [

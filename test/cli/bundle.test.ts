@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { reportWithoutFolders, withoutFolders } from "../../src/tools/bundle-words.js";
-import { file, folder, isOneLine, root, start } from "./command-line.js";
+import { file, folder, isOneLine, linesOf, root, start } from "./command-line.js";
 
 const candidate = `module:${join(root, "examples", "lifo-holes.mjs")}`;
 const trace = join(folder, "base.jsonl");
@@ -12,15 +12,6 @@ type Line = ReturnType<typeof JSON.parse>;
 
 let report = "";
 let divergent: string[] = [];
-
-function linesOf(name: string): ReturnType<typeof JSON.parse>[] {
-  const bytes = readFileSync(join(folder, name));
-  const text = (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-}
 
 beforeAll(async () => {
   const words = ["record", "--seeds", "0:2", "--ops", "60", "--out", "base.jsonl"];

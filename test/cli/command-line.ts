@@ -1,9 +1,17 @@
 // Starts the built command line as its users do, and gives back what came out.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 export const bin: string = join(root, "bin", "unified-trace.js");
@@ -97,6 +105,16 @@ export function file(name: string, content: string | Uint8Array): string {
   const unique = `${files}-${name}`;
   writeFileSync(join(folder, unique), content);
   return unique;
+}
+
+/** The lines of a trace in the tests' folder, packed or not. */
+export function linesOf(name: string): ReturnType<typeof JSON.parse>[] {
+  const bytes = readFileSync(join(folder, name));
+  const text = (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
 }
 
 /** What every failure must be: one line, no stack, nothing on standard output. */

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { nativeBackend } from "../../src/device/bytes-native.js";
+import { nativeReport } from "../../src/device/native-loader.js";
 import { seededDelays } from "../../src/device/delays.js";
 import { selfTest } from "../../src/device/self-test/self-test.js";
 import { LAYOUTS } from "../../src/workload/layouts.js";
@@ -14,21 +15,13 @@ import { playOnBytes } from "./byte-run.js";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PROFILES = ["steady", "tight", "transfers", "windows", "speculative"];
 
-function hostBackend(): ReturnType<typeof nativeBackend> | null {
-  try {
-    return nativeBackend("host");
-  } catch {
-    return null;
-  }
-}
-
-const backend = hostBackend();
-const missing =
-  backend === null ? "the native addon is not built: npm run build:native" : undefined;
+// An addon that is there must have the device: only one that was never built is a reason to skip.
+const { available, path, reason } = nativeReport();
+const missing = available || path !== null ? undefined : (reason ?? "no native addon");
 
 describeUnless(missing, "the host device", () => {
   test("it keeps the device contract", () => {
-    const { checks } = selfTest(backend!);
+    const { checks } = selfTest(nativeBackend("host"));
     expect(checks.filter(({ verdict }) => verdict !== "passed")).toEqual([]);
   });
 
@@ -39,7 +32,11 @@ describeUnless(missing, "the host device", () => {
         const weights = PROFILES[(seed + index) % PROFILES.length]!; // in range
         const workload = seededWorkload({ seed, ops: 200, layout, pageSize: 4, weights });
         const delays = seededDelays(seed);
-        const run = playOnBytes(workload, { verify: "touched", backend: backend!, delays }, 50);
+        const run = playOnBytes(
+          workload,
+          { verify: "touched", backend: nativeBackend("host"), delays },
+          50,
+        );
         expect(run.found, `${layout} seed ${seed}`).toBeNull();
         operations += run.operations;
       }

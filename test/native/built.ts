@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import type { ByteBand, ByteConfig } from "../../src/device/bytes.js";
+import type { RawArena, RawBackend } from "../../src/device/bytes-native.js";
 
 export interface Probe {
   readonly available: boolean;
@@ -10,51 +12,12 @@ export interface Probe {
   readonly reason?: string;
 }
 
-export interface BandConfig {
-  readonly pageBytes: number;
-  readonly pages: number;
-  readonly firstPage: number;
-  readonly units: number;
-  readonly ids: number;
-  readonly hostPages: number;
-  readonly isState: boolean;
-}
-
-export interface ArenaConfig {
-  readonly arenaBytes: number;
-  readonly bands: readonly BandConfig[];
-  readonly rows: number;
-  readonly rowPages: number;
-  readonly poison: boolean;
-  readonly checkReads: boolean;
-  readonly device: number;
-}
-
-export interface Arena {
-  submit(words: Int32Array, count: number): void;
-  hashPages(band: number, pages: Int32Array, masks: Uint32Array): Uint32Array;
-  translate(
-    band: number,
-    ids: Int32Array | BigInt64Array,
-    rows: number,
-    columns: number,
-    out: Int32Array | BigInt64Array,
-    outColumns: number,
-  ): void;
-  faults(max: number): { readonly count: number; readonly words: Uint32Array };
-  readBytes(offset: number, bytes: number): Uint8Array;
-  readTable(table: number, index: number, count: number): Int32Array;
-  query(handle: number): number;
-  resize(config: ArenaConfig): void;
-  close(): void;
-}
-
-export interface Backend {
-  readonly name: string;
-  deviceCount(): number;
-  capabilities(device: number): Readonly<Record<string, unknown>>;
-  open(config: ArenaConfig): Arena;
-}
+/** What an addon's arena is opened with: the names of bands stay on this side. */
+export type ArenaConfig = Omit<ByteConfig, "bands"> & {
+  readonly bands: readonly Omit<ByteBand, "name">[];
+};
+export type Backend = Omit<RawBackend, "open"> & { open(config: ArenaConfig): Arena };
+export type Arena = Omit<RawArena, "resize"> & { resize(config: ArenaConfig): void };
 
 export interface Addon {
   readonly version: string;

@@ -94,7 +94,7 @@ export const STREAM_CHECKS: readonly ContractCheck[] = [
       withBench(backend, (bench) => {
         openRow(bench);
         bench.submit(
-          bench.forward(1, LATE_US, [[2, 2]], [[FULL, 5, 0, 4, 0, WRITER]]),
+          lateForward(bench),
           [VERB.record, 1],
           [VERB.wait, 1],
           [VERB.move, FULL, 0, 1, 30, 60],
@@ -108,11 +108,7 @@ export const STREAM_CHECKS: readonly ContractCheck[] = [
     run: (backend) =>
       withBench(backend, (bench) => {
         openRow(bench);
-        bench.submit(
-          bench.forward(1, LATE_US, [[2, 2]], [[FULL, 5, 0, 4, 0, WRITER]]),
-          [VERB.record, 1],
-          [VERB.move, FULL, 0, 1, 30, 60],
-        );
+        bench.submit(lateForward(bench), [VERB.record, 1], [VERB.move, FULL, 0, 1, 30, 60]);
         bench.expectStamps(FULL, 60, [0, 0, 0, 0]);
         bench.expectStamps(FULL, 30, stampsOf(WRITER, 0, 4));
       }),
@@ -138,7 +134,7 @@ export const STREAM_CHECKS: readonly ContractCheck[] = [
         openRow(bench);
         bench.submit(
           [VERB.delay, STREAM.forward, LATE_US],
-          bench.forward(1, LATE_US, [[2, 2]], [[FULL, 5, 0, 4, 0, WRITER]]),
+          lateForward(bench),
           [VERB.barrier, 1],
           [VERB.bind, FULL, 1, 1, 5, 70], // the forward found the old place before
         );
@@ -171,7 +167,7 @@ export const STREAM_CHECKS: readonly ContractCheck[] = [
       withBench(backend, (bench) => {
         openRow(bench);
         bench.submit(
-          bench.forward(1, LATE_US, [[2, 2]], [[FULL, 5, 0, 4, 0, WRITER]]),
+          lateForward(bench),
           [VERB.hostCopy, 2, 0, 0, 1, FULL, 30, 0],
           [VERB.hostWait, 2],
           [VERB.hostCopy, 3, 1, LATE_US, 1, FULL, 80, 0],
@@ -240,6 +236,11 @@ export const STREAM_CHECKS: readonly ContractCheck[] = [
       }),
   },
 ];
+
+/** A late forward, handle 1, over row 2, that writes the page of id 5. */
+function lateForward(bench: Bench): readonly number[] {
+  return bench.forward(1, LATE_US, [[2, 2]], [[FULL, 5, 0, 4, 0, WRITER]]);
+}
 
 /** Row 2: ids 5 and 6, at pages 30 and 40 of the full band; window id 5 at 77; state slot 9 at 20. All zeros. */
 function openRow(bench: Bench): void {

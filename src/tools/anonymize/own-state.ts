@@ -3,7 +3,6 @@
 import type { AnySpec } from "../../trace/fields.js";
 import {
   BOOLEAN,
-  BYTES,
   COUNT,
   EXTENTS,
   HOST_EXTENTS,
@@ -22,31 +21,16 @@ import {
   word,
 } from "../../trace/fields.js";
 import { STAGE_CONFIG } from "../../trace/config-spec.js";
-import { HOST_LISTS, PAGE_LISTS, SPAN } from "../../trace/vocabulary.js";
+import { BAND_STATE, CHAIN_STATE } from "../../trace/state-spec.js";
+import { HOST_LISTS, PAGE_LISTS } from "../../trace/vocabulary.js";
 
 /** Parts of keys in a node: hash, offset in its segment, tokens. @internal */
 export const KEY_PIECES: AnySpec = list(tuple(either(COUNT, text()), COUNT, integer("tokens", 1)));
 
 const FORWARD = name("forward");
-const SIGNALS = list(text("signal"));
 const NAMES = list(either(word(""), text("holder"))); // the empty one: of a transfer without writers
 const NODE = integer("", -1);
 const TOKENS_OF = map("band", TOKENS);
-
-const BAND = object({
-  span: SPAN,
-  live: COUNT,
-  holes: EXTENTS,
-  pending: list(object({ key: FORWARD, pages: EXTENTS })),
-  vacated: list(object({ pages: EXTENTS, readers: SIGNALS })),
-  fixed: EXTENTS,
-  bindings: list(tuple(COUNT, COUNT, COUNT)),
-  free_ids: EXTENTS,
-});
-const CHAIN = object({
-  move_epoch: COUNT,
-  fences: list(object({ bytes: tuple(BYTES, BYTES), signals: SIGNALS })),
-});
 
 const LANE = integer("", -(2 ** 31), 2 ** 31 - 1);
 const STAGES = object({
@@ -186,8 +170,8 @@ const TRANSFER = object({
 const NET = object({ transfers: map("any", TRANSFER), x_closed: NAMES, x_serial: COUNT });
 
 /** @internal */
-export const OWN_STATE: AnySpec = banded({}, BAND, {
-  chain: CHAIN,
+export const OWN_STATE: AnySpec = banded({}, BAND_STATE, {
+  chain: CHAIN_STATE,
   forwards: FORWARDS,
   ledger: LEDGER,
   rows: map("request", ROW),
