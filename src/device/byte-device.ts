@@ -5,7 +5,7 @@ import { EnvironmentError, InternalError } from "../base/errors.js";
 import { LaneSum, mixA, mixB } from "../base/digest.js";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../base/operations.js";
 import type { ByteArena, ByteBackend, ByteConfig, ByteFault } from "./bytes.js";
-import { ByteError, HASH } from "./bytes.js";
+import { deviceProblem, HASH } from "./bytes.js";
 import { Script, VERB } from "./bytes-script.js";
 import { ByteTap, type Delays, maskWordsOf } from "./byte-tap.js";
 import type { Device, DeviceViolation, VerifyPolicy } from "./device.js";
@@ -294,9 +294,7 @@ export class ByteDevice implements Device {
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof ByteError)) throw error;
-      const message = `device ${this.kind}: ${error.message}`;
-      throw new EnvironmentError("device_unavailable", message, {}, error);
+      throw deviceProblem(this.kind, error);
     }
   }
 }

@@ -1,5 +1,6 @@
 // The boundary to what holds bytes: one arena, its bands, streams and tables behind a handful of calls. Work goes over in
 // scripts (`bytes-script.ts`), one call an operation at most. `native/include/ut/backend.h` states the same for C.
+import { EnvironmentError } from "../base/errors.js";
 
 /** One band: a grid of pages over the arena that starts at byte 0. @internal */
 export interface ByteBand {
@@ -102,4 +103,11 @@ export class ByteError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** What a failed call means to a command: the machine lacks a device; anything but a `ByteError` stays what it is. @internal */
+export function deviceProblem(device: string, error: unknown): unknown {
+  if (!(error instanceof ByteError)) return error;
+  const message = `device ${device}: ${error.message}`;
+  return new EnvironmentError("device_unavailable", message, {}, error);
 }

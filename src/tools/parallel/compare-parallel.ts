@@ -1,7 +1,6 @@
 // A comparison over several threads. The runs of a trace know nothing of each other, so stretches of them are compared side
 // by side and put together in order: the result is that of one thread. Where anything is out of the ordinary (a wrong file,
 // a candidate that breaks off) all of it is compared by one thread, which says what there is to say.
-import { Worker } from "node:worker_threads";
 import type { TraceResume } from "../../trace/reader-equal.js";
 import { resumeAt, runPlaces } from "../../trace/reader-places.js";
 import type { RunPlace } from "../../trace/reader-places.js";
@@ -11,6 +10,7 @@ import { ResultList } from "../compare-results.js";
 import type { Mask } from "../masks.js";
 import type { CompareResult } from "../outcome.js";
 import { sideDifferences, TraceSide } from "../sides.js";
+import { workInThreads } from "../worker-threads.js";
 import type { ImplementationData, Part, PartOutcome, PartPlan } from "./part.js";
 
 const PARTS_A_JOB = 4; // stretches are not equally long in time
@@ -56,23 +56,22 @@ async function compareParts(
   const outcomes: PartOutcome[] = [];
   let next = 0;
   let isSmooth = true;
-  const take = (): number | null => {
+  const take = (): Part | null => {
     signal?.throwIfAborted();
-    return isSmooth && next < parts.length ? next++ : null;
+    return isSmooth ? (parts[next++] ?? null) : null;
   };
-  const workers = Array.from({ length: Math.min(jobs, parts.length) }, () => {
-    return new Worker(new URL("./worker.js", import.meta.url), { workerData: planOf(options) });
+  await workInThreads<Part, PartOutcome>({
+    script: new URL("./worker.js", import.meta.url),
+    data: planOf(options),
+    threads: Math.min(jobs, parts.length),
+    signal,
+    take,
+    done: (part, outcome) => {
+      outcomes[parts.indexOf(part)] = outcome;
+      if (outcome === null) isSmooth = false;
+      tellProgress(outcomes, options);
+    },
   });
-  const done = (index: number, outcome: PartOutcome): void => {
-    outcomes[index] = outcome;
-    if (outcome === null) isSmooth = false;
-    tellProgress(outcomes, options);
-  };
-  try {
-    await Promise.all(workers.map((worker) => serve(worker, parts, take, done, signal)));
-  } finally {
-    await Promise.all(workers.map((worker) => worker.terminate()));
-  }
   return outcomes.every((outcome) => outcome !== null) ? outcomes : null;
 }
 
@@ -114,39 +113,6 @@ function partsOf(
       index,
       runs: (end ?? places.length) - index,
     };
-  });
-}
-
-/** Feeds one worker until nothing is left. */
-function serve(
-  worker: Worker,
-  parts: readonly Part[],
-  take: () => number | null,
-  done: (index: number, outcome: PartOutcome) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let at: number | null = null;
-    const feed = (): void => {
-      try {
-        at = take();
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)));
-        return;
-      }
-      if (at === null) resolve();
-      else worker.postMessage(parts[at]);
-    };
-    const onAbort = (): void => {
-      reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    worker.on("message", (outcome: PartOutcome) => {
-      if (at !== null) done(at, outcome);
-      feed();
-    });
-    worker.on("error", reject);
-    feed();
   });
 }
 

@@ -5,7 +5,8 @@ import { InputError, InternalError } from "../../base/errors.js";
 import type { Answer, BootOk, DirectConfig, KvOperation } from "../../base/operations.js";
 import type { State } from "../../base/state.js";
 import { Harness, type HarnessFinding } from "../../device/harness/harness.js";
-import type { Device } from "../../device/device.js";
+import { deviceProblem } from "../../device/bytes.js";
+import type { Device, DeviceViolation } from "../../device/device.js";
 import { openDevice } from "../../device/open-device.js";
 import { KVStorage } from "../../kv/storage.js";
 import { OpenThings } from "../../workload/scenario-drain.js";
@@ -164,7 +165,7 @@ export class StressRun {
       for (const found of this.#harness.end()) this.#findOnDevice(last, found);
       Object.assign(this.counts, this.#harness.counts);
     }
-    const violation = this.#isBroken ? null : (this.#device?.verifyAll() ?? null);
+    const violation = this.#isBroken ? null : this.#onDevice((device) => device.verifyAll());
     this.#device?.close();
     this.#device = null;
     if (this.#isBroken || this.#boot === null) return;
@@ -218,11 +219,20 @@ export class StressRun {
     if (otherwise !== null) this.#find(operation, "stage_divergence", null, otherwise);
     if (isCopied) this.#copy(operation);
     this.#audit(operation, answer);
-    const violation = this.#device?.apply(operation, answer) ?? null;
+    const violation = this.#onDevice((device) => device.apply(operation, answer));
     if (violation === null) return;
     this.#find(operation, violation.check, violation.band ?? null, violation.message);
     this.#device?.close();
     this.#device = null; // its books are no longer those of the run
+  }
+
+  /** A device that fails ends the command: it says nothing of the allocator. */
+  #onDevice(work: (device: Device) => DeviceViolation | null): DeviceViolation | null {
+    try {
+      return this.#device === null ? null : work(this.#device);
+    } catch (error) {
+      throw deviceProblem(this.#deviceKind, error);
+    }
   }
 
   #checkCapacity(operation: KvOperation, answer: Answer): void {

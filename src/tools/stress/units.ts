@@ -1,6 +1,6 @@
 // The runs of a stress command and who works on them: this thread, or several worker threads. The results are the same.
-import { Worker } from "node:worker_threads";
 import type { Layout } from "../../workload/layouts.js";
+import { workInThreads } from "../worker-threads.js";
 import type { StressDevice } from "./run.js";
 import type { ExecutedOperation, StressSeedOptions, StressSeedResult } from "./seed.js";
 import { stressSeed } from "./seed.js";
@@ -101,49 +101,13 @@ export async function workThrough(
     }
     return;
   }
-  const workers = Array.from({ length: jobs }, () => {
-    return new Worker(new URL("./worker.js", import.meta.url));
-  });
-  try {
-    await Promise.all(workers.map((worker) => serve(worker, take, signal, done)));
-  } finally {
-    await Promise.all(workers.map((worker) => worker.terminate()));
-  }
-}
-
-/** Feeds one worker until nothing is left. */
-function serve(
-  worker: Worker,
-  take: () => StressSeedOptions | null,
-  signal: AbortSignal | undefined,
-  done: (result: PlainResult) => void,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const feed = (): void => {
-      try {
-        const unit = take();
-        if (unit === null) resolve();
-        else worker.postMessage(unit);
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    };
-    signal?.addEventListener("abort", () => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-    });
-    worker.on("message", (result: PlainResult) => {
-      try {
-        done(result);
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)));
-        return;
-      }
-      feed();
-    });
-    worker.on("error", reject);
-    worker.on("exit", (code) => {
-      reject(new Error(`a worker thread ended with code ${String(code)}`));
-    });
-    feed();
+  await workInThreads<StressSeedOptions, PlainResult>({
+    script: new URL("./worker.js", import.meta.url),
+    threads: jobs,
+    signal,
+    take,
+    done: (_unit, result) => {
+      done(result);
+    },
   });
 }
