@@ -1,0 +1,78 @@
+// Where the bands of a run can lie: the page grids over one arena, as `boot` or the last resize answered them.
+import type { BandGeometry, BootOk } from "../../base/operations.js";
+import type { DirectConfig, RunConfig } from "../../base/run-config.js";
+import { chainConfig } from "../../kv/config.js";
+import { bandPlans, sinkBytes } from "../../kv/memory/geometry.js";
+
+/** What a band's pages are: the owner's, a window's, or state slots. @public */
+export type LaneKind = "full" | "window" | "state";
+
+/** One band's page grid: page `p` is bytes `[p * page_bytes, (p + 1) * page_bytes)`. @public */
+export interface LaneGeometry extends BandGeometry {
+  readonly band: string;
+  readonly kind: LaneKind;
+}
+
+/** An arena and its bands, low to high (chain order). @public */
+export interface ArenaGeometry {
+  readonly arena_bytes: number;
+  readonly sink_bytes: number; // reserved low bytes, no usable page begins in them
+  readonly page_tokens: number; // tokens of a page; a state slot is no tokens
+  readonly lanes: readonly LaneGeometry[];
+}
+
+/** The direct form of a run's configuration: its own, or what a model form came to. Null where neither is there. @public */
+export function directConfigOf(run: {
+  readonly config: RunConfig;
+  readonly derived?: DirectConfig;
+}): DirectConfig | null {
+  if (run.derived !== undefined) return run.derived;
+  return "sub_pools" in run.config ? (run.config as DirectConfig) : null;
+}
+
+/** The geometry that a configuration gives at `boot`. @param arenaBytes - after a resize, in place of the configured ones
+ * @public */
+export function geometryOfConfig(
+  config: DirectConfig,
+  arenaBytes: number = config.arena_bytes,
+): ArenaGeometry {
+  const chain = { ...chainConfig(config), arenaBytes };
+  return {
+    arena_bytes: arenaBytes,
+    sink_bytes: sinkBytes(chain),
+    page_tokens: config.page_size,
+    lanes: bandPlans(chain).map((plan) => ({
+      band: plan.name,
+      kind: plan.isOwner ? "full" : plan.isWindow ? "window" : "state",
+      grow: plan.grow,
+      unit_bytes: plan.unit_bytes,
+      page_bytes: plan.page_bytes,
+      pages: plan.pages,
+      first_page: plan.first_page,
+    })),
+  };
+}
+
+/** The geometry that an implementation answered to `boot` or `arena.resize`. Kinds come from the configuration: the
+ * answer does not tell them. @public */
+export function geometryOfAnswer(
+  answer: BootOk,
+  arenaBytes: number,
+  config: DirectConfig,
+): ArenaGeometry {
+  const pools = new Map(config.sub_pools.map((pool) => [pool.name, pool]));
+  return {
+    arena_bytes: arenaBytes,
+    sink_bytes: answer.sink_bytes,
+    page_tokens: config.page_size,
+    lanes: Object.entries(answer.bands).map(([band, grid]) => {
+      const pool = pools.get(band);
+      const isState = pool?.kind === "state";
+      return {
+        ...grid,
+        band,
+        kind: isState ? "state" : pool?.window === undefined ? "full" : "window",
+      };
+    }),
+  };
+}
