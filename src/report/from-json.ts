@@ -18,6 +18,9 @@ import { inspect, inspectContext } from "../trace/inspect.js";
 import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT } from "../trace/report-specs.js";
 import type { JsonFile } from "../workload/json-file.js";
 
+// Commands whose documents can be printed again.
+const REPRINTED: ReadonlySet<string> = new Set(["compare", "run", "stress"]);
+
 /** A saved comparison. @public */
 export interface SavedComparison {
   readonly results: readonly CompareResult[];
@@ -87,8 +90,8 @@ export function runFromJson(source: JsonFile): RunResult {
   };
 }
 
-/** The value of the file as the type of the spec's documents. */
-function checked<T>(source: JsonFile, command: string, spec: AnySpec): T {
+/** The value of the file as the type of the spec's documents. Throws as `comparisonFromJson` does. @internal */
+export function checked<T>(source: JsonFile, command: string, spec: AnySpec): T {
   const { value } = source;
   if (inspect(ERROR_REPORT, value, inspectContext()) === null) {
     // it was just found to have the shape
@@ -96,7 +99,7 @@ function checked<T>(source: JsonFile, command: string, spec: AnySpec): T {
   }
   const made = (value as { readonly command?: unknown } | null)?.command;
   if (typeof made === "string" && made !== command) {
-    const hint = made === "run" || made === "compare" ? `: ${made} --report prints it` : "";
+    const hint = REPRINTED.has(made) ? `: ${made} --report prints it` : "";
     throw wrong(source, "/command", `is the report of ${made}${hint}`, `a report of ${command}`);
   }
   const problem = inspect(spec, value, inspectContext());

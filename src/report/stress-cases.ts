@@ -1,16 +1,13 @@
 // `stress` as cases: one a finding, and one of everything that was run.
-import type { StressFinding, StressResult } from "../tools/stress/stress.js";
+import type { StressResult } from "../tools/stress/stress.js";
 import type { CaseReport, ReportCase } from "./case-report.js";
 import { caseOf } from "./case-report.js";
 import { PLAIN } from "./palette.js";
-import { findingLines, stressSummary } from "./stress-text.js";
+import { findingLines, type Reproduce, stressSummary } from "./stress-text.js";
 import { grouped } from "./words.js";
 
 /** @param reproduce - the command that shows a finding again. @public */
-export function stressCases(
-  result: StressResult,
-  reproduce: (finding: StressFinding) => string,
-): CaseReport {
+export function stressCases(result: StressResult, reproduce: Reproduce): CaseReport {
   const { verdict, findings, counts } = result;
   const summary = stressSummary(result, PLAIN);
   const found = findings.map((finding): ReportCase => {

@@ -1,13 +1,11 @@
 // The JSON document of `stress`.
 import { coverageTablesJson } from "./coverage-json.js";
 import { findingJson } from "./finding-json.js";
-import type { ReplayedCase, StressFinding, StressResult } from "../tools/stress/stress.js";
+import type { ReplayedCase, StressResult } from "../tools/stress/stress.js";
+import type { Reproduce } from "./stress-text.js";
 
 /** @param reproduce - the command that shows a finding again. @public */
-export function stressJson(
-  result: StressResult,
-  reproduce: (finding: StressFinding) => string,
-): unknown {
+export function stressJson(result: StressResult, reproduce: Reproduce): unknown {
   const { verdict, runs, resumed, cases, scenarios, leftOut, findings, counts, coverage } = result;
   return {
     command: "stress",

@@ -7,12 +7,15 @@ import { counted, grouped, visible } from "./words.js";
 
 const FINDINGS_MOST = 20;
 
+/** The command that shows a finding again; null where there is none. @public */
+export type Reproduce = (finding: StressFinding) => string | null;
+
 /** Findings, coverage and the summary. @param reproduce - the command that shows a finding again. @public */
 export function stressText(
   result: StressResult,
   palette: Palette,
   verbose: boolean,
-  reproduce: (finding: StressFinding) => string,
+  reproduce: Reproduce,
 ): string {
   const shown = verbose ? result.findings : result.findings.slice(0, FINDINGS_MOST);
   const hidden = result.findings.length - shown.length;

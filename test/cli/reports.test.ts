@@ -111,4 +111,10 @@ test("a stress run writes a report too", async () => {
   const { code, stdout } = await start(["stress", ...words, "--junit", "-"]);
   expect(code).toBe(0);
   expect(junitProblems(readXml(stdout))).toEqual([]);
+  const saved = file("stress.json", (await start(["stress", ...words, "--json"])).stdout);
+  const again = ["stress", "--report", saved];
+  expect((await start([...again, "--junit", "-"])).stdout).toBe(stdout);
+  expect(await start(again)).toEqual(await start(["stress", ...words]));
+  const refused = await start([...again, "--seeds", "0:1"]);
+  expect(refused.code).toBe(2);
 });

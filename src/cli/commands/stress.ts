@@ -5,8 +5,10 @@ import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
 import { stressCases } from "../../report/stress-cases.js";
+import { stressFromJson } from "../../report/stress-from-json.js";
 import { replayedJson, stressJson } from "../../report/stress-json.js";
 import { replayedText, stressText } from "../../report/stress-text.js";
+import type { Reproduce } from "../../report/stress-text.js";
 import { PROFILE_WORDS } from "../../tools/stress/seed.js";
 import { openDevice } from "../../device/open-device.js";
 import type { StressDevice } from "../../tools/stress/run.js";
@@ -30,7 +32,13 @@ import {
 } from "../flags.js";
 import type { SeedRange, Shard } from "../flags.js";
 import { inPackage } from "../place.js";
-import { addReportFlags, checkReportFlags, giveReports, REPORT_HELP } from "../reports.js";
+import {
+  addReportFlags,
+  checkReportFlags,
+  giveReports,
+  readReport,
+  REPORT_HELP,
+} from "../reports.js";
 import type { ReportFlags } from "../reports.js";
 import { readRevision } from "../revision.js";
 import type { Session } from "../session.js";
@@ -50,6 +58,7 @@ interface StressFlags extends ReportFlags {
   readonly replay?: string;
   readonly scenarios: boolean;
   readonly device: StressDevice;
+  readonly report?: string;
 }
 
 const VERDICT_EXITS: Readonly<Record<StressResult["verdict"], number>> = {
@@ -82,7 +91,8 @@ Examples:
   unified-trace stress --seeds 0:200 --layouts full+window+state --jobs 2 --out build/stress
   unified-trace stress --seeds 0:1000 --profile transfers --shard 1/4 --time-budget 600
   unified-trace stress --device host --seeds 0:8
-  unified-trace stress --replay build/stress/cases/CASE.json`;
+  unified-trace stress --replay build/stress/cases/CASE.json
+  unified-trace stress --report saved.json --markdown report.md`;
 
 /** @internal */
 export function addStress(command: Command, session: Session, outcome: CommandOutcome): void {
@@ -124,13 +134,18 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
       oneOf<StressDevice>("--device", ["model", "host", "cuda"]),
       "model",
     )
+    .option("--report <file>", "print a saved report (--json) in another form, run nothing")
     .option("--json", "print one JSON document");
   addSharedFlags(addReportFlags(command))
     .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (flags: StressFlags, self: Command) => {
-        openDevice(flags.device, { verify: "touched" }); // is it there?
         checkReportFlags(flags, session);
+        if (flags.report !== undefined) {
+          const saved = stressFromJson(await readReport(flags.report, [], self, session));
+          return give(saved.result, saved.reproduce, flags, session);
+        }
+        openDevice(flags.device, { verify: "touched" }); // is it there?
         if (flags.replay !== undefined) return replay(flags.replay, flags.device, self, session);
         return stress(flags, session);
       }),
@@ -182,7 +197,15 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
   });
   if (result.runs + result.cases === 0 && result.leftOut === 0)
     throw new UsageError("nothing to run: this shard has no seed", "fewer parts or more seeds");
-  const reproduce = (finding: StressFinding): string => reproduceWith(finding, flags);
+  return give(result, (finding) => reproduceWith(finding, flags), flags, session);
+}
+
+function give(
+  result: StressResult,
+  reproduce: Reproduce,
+  flags: ReportFlags,
+  session: Session,
+): number {
   const forms = {
     text: () => stressText(result, session.palette, session.isVerbose, reproduce),
     json: () => stressJson(result, reproduce),
