@@ -6,6 +6,7 @@ import type { CompareMode } from "../tools/equality/modes.js";
 import { alignmentSentence } from "./alignment-text.js";
 import { divergenceSentence, divergenceText, placeText } from "./divergence-text.js";
 import type { TextOptions } from "./text-options.js";
+import { sideTimesLines } from "./latency-text.js";
 import type { Palette } from "./palette.js";
 import { counted, grouped, listed, revisionName, visible } from "./words.js";
 
@@ -60,6 +61,7 @@ export function compareText(result: CompareResult, options: CompareTextOptions):
     ...runLines(result.runs, options),
     ...divergenceLines(result, options),
     "",
+    ...(result.times ? [...sideTimesLines(result.times, options.palette), ""] : []),
     compareSummary(result, options.palette),
   ];
   return lines.join("\n");

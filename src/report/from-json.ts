@@ -58,6 +58,7 @@ export function comparisonFromJson(source: JsonFile): SavedComparison {
       gone: part.gone,
       unread: part.unread,
       error: errorOf(part.error),
+      ...timesOf(document, index),
     });
   }
   return { results, trace };
@@ -203,6 +204,7 @@ interface CompareDocument extends Totals {
   readonly runs: readonly RunDocument[];
   readonly gone?: CompareResult["gone"];
   readonly comparisons?: readonly PartDocument[];
+  readonly times?: readonly CompareResult["times"][];
 }
 
 function onlyResult(document: CompareDocument): CompareResult {
@@ -222,7 +224,12 @@ function onlyResult(document: CompareDocument): CompareResult {
     gone: document.gone ?? [],
     unread: document.unread,
     error: errorOf(document.error),
+    ...timesOf(document, 0),
   };
+}
+
+function timesOf({ times }: CompareDocument, index: number): Pick<CompareResult, "times"> {
+  return times === undefined ? {} : { times: times[index] ?? null };
 }
 
 function differenceOf({

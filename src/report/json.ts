@@ -64,6 +64,9 @@ export function compareJson(results: readonly CompareResult[], trace: string | n
     left_out: sum(({ leftOut }) => leftOut),
     gone: head?.gone ?? [],
     unread: results.some(({ unread }) => unread),
+    ...(results.some(({ times }) => times !== undefined)
+      ? { times: results.map(({ times }) => times ?? null) }
+      : {}),
     error: errorOrNull(error),
   };
 }
@@ -207,7 +210,9 @@ export function replayJson(result: ReplayResult): unknown {
     runs: result.runs,
     operations: result.operations,
     refusals: result.refusals,
+    passes: result.passes,
     violations: result.violations,
+    latencies: result.latencies,
     error: errorOrNull(result.error),
   };
 }

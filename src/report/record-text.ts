@@ -1,6 +1,7 @@
 // The text of `record` and `replay`.
 import type { RecordResult, ReplayResult, Violation } from "../tools/outcome.js";
 import { servedNothing } from "../tools/served-nothing.js";
+import { latencyLines } from "./latency-text.js";
 import type { Palette } from "./palette.js";
 import { bytes, counted, grouped, shortened, visible } from "./words.js";
 import { valueText } from "./values.js";
@@ -55,18 +56,22 @@ export function counterLines(counters: Readonly<Record<string, number>>): string
 /** What a replay found; the last line is the summary. @public */
 export function replayText(result: ReplayResult, palette: Palette): string {
   const looked = `${counted(result.runs, "run")} and ${counted(result.operations, "operation")} replayed`;
-  const lines = result.violations.flatMap((violation) => violationLines(violation, palette));
+  const lines = [
+    ...latencyLines(result.latencies ?? [], palette),
+    ...result.violations.flatMap((violation) => violationLines(violation, palette)),
+  ];
   const scope = "answers were not compared (that is what compare does)";
-  const counts = `${looked}, ${counted(result.refusals, "refusal")}; ${scope}`;
+  const times = result.passes === 1 ? "" : ` ${result.passes} times`;
+  const counts = `${looked}${times}, ${counted(result.refusals, "refusal")}; ${scope}`;
   if (result.violations.length > 0) {
     const found = counted(result.violations.length, "run");
     return [...lines, palette.bad(`failed: ${found} broke; ${counts}`)].join("\n");
   }
   if (result.error !== null || result.isPartial) {
     const why = result.error === null ? "the trace was not read whole" : "it ended early";
-    return palette.warn(`incomplete: no invariant broke, but ${why}; ${counts}`);
-  }
-  return palette.good(`passed: no invariant broke; ${counts}`);
+    lines.push(palette.warn(`incomplete: no invariant broke, but ${why}; ${counts}`));
+  } else lines.push(palette.good(`passed: no invariant broke; ${counts}`));
+  return lines.join("\n");
 }
 
 function violationLines({ run, n, op, args, failure }: Violation, palette: Palette): string[] {

@@ -4,6 +4,8 @@ import type { Answer, DigestDepth } from "../base/operations.js";
 import type { Alignment } from "./align/alignment.js";
 import type { AdapterFailure } from "../adapter/adapter.js";
 import type { CompareMode } from "./equality/modes.js";
+import type { LatencyRow } from "./latencies.js";
+import type { SideTimes } from "./time-sides.js";
 
 /** How far a tool is; given to a callback now and then. @public */
 export interface Progress {
@@ -189,6 +191,7 @@ export interface CompareResult {
   readonly gone: readonly AcceptedDivergence[]; // accepted, and not met any more
   readonly unread: boolean; // stopped before the end of the input on request
   readonly error: UnifiedTraceError | null; // what ended the comparison early
+  readonly times?: SideTimes | null; // of both sides, where they were asked for
 }
 
 /** What `record` did. @public */
@@ -222,6 +225,8 @@ export interface ReplayResult {
   readonly refusals: number;
   readonly violations: readonly Violation[]; // one a run at most
   readonly isPartial: boolean; // truncated input or unknown keys were accepted
+  readonly passes: number; // times that the trace was replayed; runs and operations are those of one pass
+  readonly latencies: readonly LatencyRow[] | null; // of all passes; null: not measured
   readonly error: UnifiedTraceError | null;
 }
 

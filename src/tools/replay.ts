@@ -1,18 +1,20 @@
 // Replays a trace on an implementation and looks at nothing but its own promises: no lost write, no crash, no refusal
 // or question that changes anything. Whether it answers what was recorded is the business of `compare`.
-import type { Adapter, AdapterFailure } from "../adapter/adapter.js";
+import type { Adapter, AdapterFailure, ApplyResult } from "../adapter/adapter.js";
 import { CandidateError, InputError } from "../base/errors.js";
-import type { Operation } from "../base/operations.js";
+import type { Answer, Operation } from "../base/operations.js";
 import type { OpLine, RunLine, StateLine, TraceLine } from "../trace/lines.js";
 import { openTrace } from "../trace/reader.js";
 import type { ReaderOptions, TraceReader } from "../trace/reader.js";
 import { Candidate, givesDepth } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { noSuchRun } from "./compare-results.js";
+import type { Latencies } from "./latencies.js";
 import { LawChecker } from "./laws.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import type { ReplayResult, Violation } from "./outcome.js";
+import { RepeatJudge } from "./repeats.js";
 
 const BATCH_LINES = 256;
 
@@ -22,19 +24,44 @@ export interface ReplayOptions extends ToolControl {
   readonly start: StartAdapter;
   readonly run?: string; // only this run
   readonly to?: number; // last operation of each run
+  readonly fromState?: "first" | number; // begin each run behind its first full state, or behind that of an operation
+  readonly passes?: number; // times that the whole trace is replayed; it has to be readable again
+  readonly timing?: Timing;
   readonly reader?: ReaderOptions;
+}
+
+/** Each operation is asked alone and timed, without digests. @public */
+export interface Timing {
+  readonly clock: () => number; // nanoseconds; does not go back
+  readonly into: Latencies;
 }
 
 /** @public */
 export async function replayTrace(options: ReplayOptions): Promise<ReplayResult> {
-  const reader = await openTrace(options.trace, options.reader ?? {});
-  const replay = new Replay(options, reader);
+  const { passes = 1, timing } = options;
+  const judge = passes > 1 ? new RepeatJudge() : null;
+  const candidate = new Candidate(options.start);
+  let first: ReplayResult | null = null;
+  const violations: Violation[] = [];
   try {
-    return await replay.run();
+    for (let pass = 1; pass <= passes; pass += 1) {
+      judge?.begin(pass);
+      const reader = await openTrace(options.trace, options.reader ?? {});
+      let result: ReplayResult;
+      try {
+        result = await new Replay(options, reader, candidate, judge).run();
+      } finally {
+        await reader.close();
+      }
+      first ??= result;
+      violations.push(...result.violations);
+      if (result.error !== null) return { ...first, violations, error: result.error, passes: pass };
+      if (violations.length > 0) return { ...first, violations, passes: pass };
+    }
   } finally {
-    await replay.dispose();
-    await reader.close();
+    await candidate.dispose();
   }
+  return { ...first!, passes, latencies: timing?.into.rows() ?? null };
 }
 
 class Replay {
@@ -48,14 +75,22 @@ class Replay {
   #laws = new LawChecker();
   #run = "";
   #last: OpLine | null = null;
-  #waiting: RunLine | null = null;
+  #waiting: RunLine | null = null; // begins at a state that has not come yet
+  #isFromStart = true; // of the run that waits: its own first line says that it goes on from a state
+  readonly #judge: RepeatJudge | null;
   #pending: OpLine[] = [];
   #refusals = 0;
 
-  constructor(options: ReplayOptions, reader: TraceReader) {
+  constructor(
+    options: ReplayOptions,
+    reader: TraceReader,
+    candidate: Candidate,
+    judge: RepeatJudge | null,
+  ) {
     this.#options = options;
     this.#reader = reader;
-    this.#candidate = new Candidate(options.start);
+    this.#candidate = candidate;
+    this.#judge = judge;
     this.#pulse = new Pulse(options);
   }
 
@@ -69,17 +104,20 @@ class Replay {
       refusals: this.#refusals,
       violations: this.#violations,
       isPartial: isTruncated,
+      passes: 1,
+      latencies: null,
       error,
     };
   }
 
-  async dispose(): Promise<void> {
-    await this.#candidate.dispose();
-  }
-
   #refuseEmpty(): never {
-    const { trace, run } = this.#options;
+    const { trace, run, fromState } = this.#options;
     if (run !== undefined && !this.#seen.includes(run)) throw noSuchRun(run, trace, this.#seen);
+    if (fromState !== undefined) {
+      const which = fromState === "first" ? "" : ` behind operation ${fromState}`;
+      const what = `holds no full state${which} to go on from: record --state every=N writes them`;
+      throw new InputError("trace_structure", what, { file: trace });
+    }
     throw new InputError("trace_structure", "holds no operation, so nothing was replayed", {
       file: trace,
     });
@@ -108,18 +146,24 @@ class Replay {
     await this.#flush();
     if (line.kind === "run") await this.#startRun(line);
     else if (line.kind === "end") await this.#endRun();
-    else if (line.kind === "state" && this.#waiting !== null) {
+    else if (line.kind === "state" && this.#waiting !== null && this.#isWanted(line)) {
       const waiting = this.#waiting;
       this.#waiting = null;
       await this.#openRun(waiting, line);
     }
   }
 
+  #isWanted({ n }: StateLine): boolean {
+    const { fromState } = this.#options;
+    return !this.#isFromStart || typeof fromState !== "number" || n === fromState;
+  }
+
   async #startRun(line: RunLine): Promise<void> {
     if (this.#adapter !== null) await this.#endRun(); // a run without an end, in a truncated trace
     this.#seen.push(line.run);
     if (this.#options.run !== undefined && line.run !== this.#options.run) return;
-    if ((line.starts_at ?? 0) > 0) this.#waiting = line;
+    this.#isFromStart = (line.starts_at ?? 0) === 0;
+    if (!this.#isFromStart || this.#options.fromState !== undefined) this.#waiting = line;
     else await this.#openRun(line, null);
   }
 
@@ -138,7 +182,9 @@ class Replay {
     this.#laws = new LawChecker();
     // With digests a refusal or a question that changes something shows.
     const recorded = line.digest_depth ?? "layout";
-    const digestDepth = givesDepth(adapter.info.digest, recorded) ? recorded : null;
+    const isTimed = this.#options.timing !== undefined;
+    const isGiven = !isTimed && givesDepth(adapter.info.digest, recorded);
+    const digestDepth = isGiven ? recorded : null;
     const { run, domain, config } = line;
     const opening = { run, domain, config, digestDepth };
     await this.#candidate.open(state === null ? opening : { ...opening, state: state.state });
@@ -153,7 +199,7 @@ class Replay {
     refuseMissing(adapter, lines);
     // an operation's name and arguments belong together as they stood on one line
     const sent = lines.map(({ op, args }) => ({ op, args }) as Operation);
-    const { answers, failure } = await adapter.apply(sent);
+    const { answers, failure } = await this.#apply(adapter, sent);
     if (failure !== null) this.#pulse.throwIfInterrupted();
     for (const [index, answer] of answers.entries()) {
       const line = lines[index];
@@ -161,6 +207,7 @@ class Replay {
       if (line === undefined || operation === undefined) break;
       this.#last = line;
       if (answer.err !== undefined) this.#refusals += 1;
+      this.#judge?.note(answer);
       const broken = this.#laws.check(operation, answer);
       if (broken !== null) {
         this.#pulse.count(index + 1);
@@ -175,16 +222,32 @@ class Replay {
     if (isDue) await this.#pulse.breathe();
   }
 
+  async #apply(adapter: Adapter, operations: readonly Operation[]): Promise<ApplyResult> {
+    const { timing } = this.#options;
+    if (timing === undefined) return adapter.apply(operations);
+    const answers: Answer[] = [];
+    for (const operation of operations) {
+      const begin = timing.clock();
+      const { answers: given, failure } = await adapter.apply([operation]);
+      timing.into.add(operation.op, timing.clock() - begin);
+      answers.push(...given);
+      if (failure !== null || given.length === 0) return { answers, failure };
+    }
+    return { answers, failure: null };
+  }
+
   async #endRun(): Promise<void> {
     const adapter = this.#adapter;
     this.#adapter = null;
+    this.#waiting = null;
     if (adapter === null) {
       await this.#candidate.leave();
       return;
     }
-    const { failure } = await this.#candidate.close();
+    const { failure, digest } = await this.#candidate.close();
     if (failure !== null) this.#pulse.throwIfInterrupted();
-    if (failure !== null && this.#last !== null) this.#violate(this.#last, failure);
+    const broken = failure ?? this.#judge?.end(this.#run, digest) ?? null;
+    if (broken !== null && this.#last !== null) this.#violate(this.#last, broken);
     else this.#pulse.runs += 1;
   }
 

@@ -10,6 +10,7 @@ import {
   object,
   openObject,
   optional,
+  RATIO,
   text,
   tuple,
   word,
@@ -25,6 +26,20 @@ export const ERROR_BODY: AnySpec = object({
   path: optional(nullable(text())),
   expected: optional(nullable(text())),
 });
+
+/** How long operations of a kind took, in microseconds. @internal */
+export const LATENCY: AnySpec = openObject(
+  {
+    op: text(),
+    count: COUNT,
+    median: RATIO,
+    low: nullable(RATIO), // the median lies between low and high with 95 %; null: too few values
+    high: nullable(RATIO),
+    p99: RATIO,
+    max: RATIO,
+  },
+  ANYTHING,
+);
 
 const SIGNATURE_FIELDS: Fields = { check: text(), op: text(), component: nullable(text()) };
 

@@ -15,7 +15,7 @@ import {
   text,
   word,
 } from "./fields.js";
-import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING_PLACE } from "./report-parts.js";
+import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING_PLACE, LATENCY } from "./report-parts.js";
 
 /** `record --json`. @public */
 export const RECORD_REPORT: AnySpec = openObject(
@@ -81,7 +81,9 @@ export const REPLAY_REPORT: AnySpec = openObject(
     runs: COUNT,
     operations: COUNT,
     refusals: COUNT,
+    passes: COUNT, // the trace from its beginning; runs and operations are those of one
     violations: list(VIOLATION),
+    latencies: nullable(list(LATENCY)), // by kind of operation; null: not measured
     error: nullable(ERROR_BODY), // what ended it early
   },
   ANYTHING,

@@ -13,11 +13,12 @@ import {
   object,
   openObject,
   optional,
+  RATIO,
   text,
   tuple,
   word,
 } from "./fields.js";
-import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING } from "./report-parts.js";
+import { COVERAGE_TABLE, ERROR_BODY, FAILURE, FINDING, LATENCY } from "./report-parts.js";
 
 const SIDE = openObject(
   {
@@ -178,6 +179,13 @@ const COMPARISON = openObject(
   ANYTHING,
 );
 
+const TIMED_SIDE = openObject({ spec: text(), rows: list(LATENCY) }, ANYTHING);
+const TIME_RATIO = openObject({ op: text(), ratio: RATIO, low: RATIO, high: RATIO }, ANYTHING);
+const TIMES = openObject(
+  { base: TIMED_SIDE, candidate: TIMED_SIDE, ratios: list(TIME_RATIO) }, // ratios: candidate over base
+  ANYTHING,
+);
+
 /** `compare --json`. @public */
 export const COMPARE_REPORT: AnySpec = openObject(
   {
@@ -199,6 +207,7 @@ export const COMPARE_REPORT: AnySpec = openObject(
     gone: optional(list(ACCEPTED)), // accepted divergences that were not met
     votes: optional(list(VOTE)), // of several candidates
     comparisons: optional(list(COMPARISON)), // of several candidates, each for itself
+    times: optional(list(nullable(TIMES))), // of --time: both sides, one entry a candidate
     error: nullable(ERROR_BODY), // what ended it early
   },
   ANYTHING,

@@ -96,7 +96,14 @@ test("record, replay, run and validate", () => {
   const broken = { run: EVIL, n: 1, place: "at", failure } as const;
   const recorded = { ...counts, states: 0, failure: broken, counters: { [EVIL]: 1 } };
   const violation = { run: EVIL, n: 1, op: EVIL, args, failure };
-  const replayed = { ...counts, violations: [violation], isPartial: false, error: null };
+  const replayed = {
+    ...counts,
+    violations: [violation],
+    isPartial: false,
+    passes: 1,
+    latencies: null,
+    error: null,
+  };
   const one = { name: EVIL, config: EVIL, file: EVIL, verdict: "failed", n: 1, op: EVIL } as const;
   const scenarios = [{ ...one, message: EVIL, operations: 1 }];
   const file = { file: EVIL, kind: "trace", runs: 1, operations: 1, isPartial: false } as const;

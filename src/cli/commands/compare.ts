@@ -5,7 +5,7 @@ import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { compareCases } from "../../report/compare-cases.js";
 import { comparisonsText } from "../../report/compare-text.js";
 import { compareJson } from "../../report/json.js";
-import { revisionName, visible } from "../../report/words.js";
+import { visible } from "../../report/words.js";
 import { signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices, CompareTraceOptions } from "../../tools/compare-trace.js";
@@ -15,13 +15,12 @@ import type { ImplementationData } from "../../tools/parallel/part.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
 import { readBaseline, readMasks } from "../../tools/known-differences.js";
 import { type Mask, MaskSet } from "../../tools/masks.js";
-import type { CompareResult, CompareVerdict, SideInfo } from "../../tools/outcome.js";
+import type { CompareResult, CompareVerdict } from "../../tools/outcome.js";
 import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { seconds, shardPart, shellWord, unknownWord, wholeNumber, wordList } from "../flags.js";
-
+import { seconds, shardPart, unknownWord, wholeNumber, wordList } from "../flags.js";
 import type { Shard } from "../flags.js";
 import {
   addImplementationFlags,
@@ -40,7 +39,10 @@ import {
   REPORT_HELP,
 } from "../reports.js";
 import type { ReportFlags } from "../reports.js";
+import { reproduceLine, withProvenance } from "../reproduce-line.js";
+import type { CandidateSide } from "../reproduce-line.js";
 import type { Session } from "../session.js";
+import { checkTiming, withTimes } from "../timing.js";
 import { traceHash } from "../trace-hash.js";
 
 interface CompareFlags extends ImplementationFlags, ReadingFlags, ReportFlags {
@@ -61,6 +63,7 @@ interface CompareFlags extends ImplementationFlags, ReadingFlags, ReportFlags {
   readonly keepGoing?: boolean;
   readonly jobs: number;
   readonly last: number;
+  readonly time?: boolean;
   readonly skipUnsupported?: boolean;
 }
 
@@ -142,6 +145,10 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
       "leave out operations that the candidate does not answer (exit 6)",
     )
     .option("--bisect", "exit codes for git bisect run: 125 where this commit cannot be judged")
+    .option(
+      "--time",
+      "replay on --base and on the candidate as well, and tell how long operations take",
+    )
     .option("--report <file>", "print a saved report (--json, or a bundle) in another form")
     .option("--json", "print one JSON document");
   addReportFlags(addReadingFlags(addImplementationFlags(command, "touched")));
@@ -178,11 +185,23 @@ async function compare(
   session: Session,
 ): Promise<number> {
   const { base, candidates } = await sidesOf(files, flags);
+  if (flags.time === true) checkTiming(flags.trace, flags);
   const accepted = flags.baseline === undefined ? null : readBaseline(readJsonFile(flags.baseline));
   const masks = masksOf(flags);
   const results: CompareResult[] = [];
   for (const candidate of candidates) {
-    const result = await compareOne(base, candidate, flags, session, masks.active);
+    let result = await compareOne(base, candidate, flags, session, masks.active);
+    if (flags.time === true) {
+      const { name } = candidate;
+      const sides = {
+        base: {
+          spec: flags.base ?? "self",
+          start: starterOf(flags.base ?? "self", flags, session),
+        },
+        candidate: { spec: name, start: starterOf(name, flags, session) },
+      };
+      result = await withTimes(result, { ...sides, trace: base, ...controlOf(flags, session) });
+    }
     results.push(accepted === null ? result : withBaseline(result, accepted));
   }
   if (flags.writeBaseline !== undefined) writeBaseline(flags.writeBaseline, results);
@@ -198,6 +217,15 @@ async function compare(
     flags,
     session,
   );
+}
+
+function controlOf(flags: CompareFlags, session: Session): Omit<CompareChoices, "reproduce"> {
+  return {
+    signal: session.signal,
+    onProgress: progressOf(session, "compared"),
+    reader: readerOptions(flags, session),
+    ...(flags.run === undefined ? {} : { run: flags.run }),
+  };
 }
 
 /** Masks whose last day is not over, and the others. */
@@ -219,14 +247,11 @@ async function compareOne(
 ): Promise<CompareResult> {
   const end = performance.now() + (flags.timeBudget ?? Infinity) * 1000;
   const choices: CompareChoices = {
-    signal: session.signal,
-    onProgress: progressOf(session, "compared"),
-    reader: readerOptions(flags, session),
+    ...controlOf(flags, session),
     keep: flags.last,
     mode: flags.mode,
     ...(masks.length === 0 ? {} : { masks: new MaskSet(masks) }),
     ...(flags.keepGoing === true ? { past: Infinity } : {}),
-    ...(flags.run === undefined ? {} : { run: flags.run }),
     ...(flags.first === true ? { first: true } : {}),
     reproduce: (run, n) => reproduceLine(base, candidate, flags, run, n),
   };
@@ -289,11 +314,6 @@ function standInOf(
 ): { readonly base?: { readonly spec: string; readonly start: StartAdapter } } {
   const spec = flags.base ?? (candidate.startsWith("self") ? null : "self");
   return spec === null ? {} : { base: { spec, start: starterOf(spec, flags, session) } };
-}
-
-interface CandidateSide {
-  readonly kind: "file" | "implementation";
-  readonly name: string;
 }
 
 async function sidesOf(
@@ -365,42 +385,9 @@ function give(
   return code;
 }
 
-/** What a reproduction depends on, behind each command: the trace and the two revisions. */
-function withProvenance(result: CompareResult, hash: string | null): CompareResult {
-  const revision = (side: SideInfo | null): string =>
-    side === null ? "unknown" : revisionName(side.revision, side.dirty).replace("revision ", "");
-  const trace = hash === null ? "" : `; trace ${hash}`;
-  const revisions = `; base ${revision(result.base)}, candidate ${revision(result.candidate)}`;
-  const runs = result.runs.map((run) =>
-    run.reproduce === null ? run : { ...run, reproduce: run.reproduce + trace + revisions },
-  );
-  return { ...result, runs };
-}
-
 /** The file of a trace, or of a log whose format stands in front of it; formats are loaded where one may be meant. */
 async function fileOf(spec: string): Promise<string> {
   if (!spec.includes(":")) return spec;
   const { fileOfSpec } = await import("../../workload/import.js");
   return fileOfSpec(spec);
-}
-
-/** The command that shows the divergence again. */
-function reproduceLine(
-  base: string,
-  candidate: CandidateSide,
-  flags: CompareFlags,
-  run: string,
-  n: number,
-): string | null {
-  if ([base, candidate.name].some((spec) => /^(\w+:)?-$/.test(spec))) return null;
-  const sides =
-    candidate.kind === "file"
-      ? [shellWord(base), shellWord(candidate.name)]
-      : ["--trace", shellWord(base), "--candidate", shellWord(candidate.name)];
-  const words = ["unified-trace", "compare", ...sides, "--run", shellWord(run)];
-  if (flags.keepGoing === true) words.push("--keep-going");
-  if (flags.timeout !== undefined) words.push("--timeout", String(flags.timeout));
-  for (const command of flags.build ?? []) words.push("--build", shellWord(command));
-  if (flags.skipUnsupported === true) words.push("--skip-unsupported");
-  return `${words.join(" ")}   # operation ${n}`;
 }

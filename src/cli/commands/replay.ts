@@ -4,6 +4,7 @@ import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { replayJson } from "../../report/json.js";
 import { replayText } from "../../report/record-text.js";
+import { Latencies } from "../../tools/latencies.js";
 import { replayTrace } from "../../tools/replay.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
@@ -13,6 +14,7 @@ import type { ImplementationFlags } from "../implementation.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
 import { visible } from "../../report/words.js";
+import { nanoseconds } from "../timing.js";
 import type { Session } from "../session.js";
 
 interface ReplayFlags extends ImplementationFlags, ReadingFlags {
@@ -20,6 +22,9 @@ interface ReplayFlags extends ImplementationFlags, ReadingFlags {
   readonly impl: string;
   readonly run?: string;
   readonly to?: number;
+  readonly fromState?: number | true;
+  readonly repeat: number;
+  readonly time?: boolean;
 }
 
 const HELP = `
@@ -27,9 +32,15 @@ The recorded answers are not looked at: replay checks that no page loses what wa
 that refusals and questions change nothing, and that the implementation neither crashes nor hangs.
 Use compare for the answers.
 
+With --repeat every pass has to give the answers and the digest of the first one. --time asks each
+operation alone: a median with its 95 % confidence interval, which of another process includes the
+way there and back, and of self what its device verifies (self:none has none).
+
 Examples:
   unified-trace replay --trace base.jsonl
   unified-trace replay --trace base.jsonl --verify every --run full+window/p16/seed-7 --to 120
+  unified-trace replay --trace base.jsonl --from-state 5000 --to 5100
+  unified-trace replay --trace base.jsonl --impl self:none --time --repeat 5
   unified-trace replay --trace base.jsonl --impl checkout:../other`;
 
 /** @internal */
@@ -40,6 +51,13 @@ export function addReplay(command: Command, session: Session, outcome: CommandOu
     .option("--impl <implementation>", IMPLEMENTATION_FORMS, "self")
     .option("--run <id>", "replay only this run")
     .option("--to <n>", "last operation of each run", wholeNumber("--to"))
+    .option(
+      "--from-state [n]",
+      "begin each run behind its first full state, or behind that of operation N",
+      wholeNumber("--from-state"),
+    )
+    .option("--repeat <k>", "replay K times from the beginning", wholeNumber("--repeat", 1, 1e6), 1)
+    .option("--time", "tell how long operations take, by kind; no digests are made")
     .option("--json", "print one JSON document");
   addReadingFlags(addImplementationFlags(command, "touched"));
   addSharedFlags(command)
@@ -50,8 +68,16 @@ export function addReplay(command: Command, session: Session, outcome: CommandOu
 async function replay(flags: ReplayFlags, session: Session): Promise<number> {
   const { trace } = flags;
   if (trace === undefined) throw new UsageError("replay needs --trace FILE (or --trace -)");
+  if (trace === "-" && flags.repeat > 1) {
+    throw new UsageError("--repeat needs a trace that can be read again, not standard input");
+  }
+  const into = flags.time === true ? new Latencies() : null;
+  const { fromState } = flags;
   const result = await replayTrace({
     trace,
+    passes: flags.repeat,
+    ...(fromState === undefined ? {} : { fromState: fromState === true ? "first" : fromState }),
+    ...(into === null ? {} : { timing: { clock: nanoseconds, into } }),
     start: starterOf(flags.impl, flags, session),
     reader: readerOptions(flags, session),
     ...(flags.run === undefined ? {} : { run: flags.run }),
