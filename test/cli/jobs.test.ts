@@ -1,5 +1,5 @@
-// `compare --jobs N` prints what one thread prints, byte for byte, whatever is met.
-import { readFileSync } from "node:fs";
+// `compare --jobs N` and `run --jobs N` print what one thread prints, byte for byte, whatever is met.
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
@@ -100,4 +100,23 @@ test("--jobs goes with --trace, and is a number", async () => {
   ]) {
     expect((await start(["compare", ...words])).code).toBe(2);
   }
+});
+
+const SOME = readdirSync(join(root, "scenarios"))
+  .filter((name) => /^(admission|arena|boot|end)/.test(name))
+  .map((name) => join(root, "scenarios", name));
+
+test.concurrent.each([
+  [[]],
+  [["--json"]],
+  [["--impl", "crashes"]], // some scenarios fail
+  [["--impl", "lacks", "--json"]], // incomplete
+  [["--impl", "heap:buddy"]], // cannot run any
+  [["--shard", "1/2", "--json"]],
+])("run scenarios %j", async (flags) => {
+  const named = flags.map((word) => (Object.hasOwn(files, word) ? files[word]! : word));
+  const words = ["run", ...SOME, ...named];
+  const [one, three] = [await start(words), await start([...words, "--jobs", "3"])];
+  expect(three).toEqual(one);
+  expect(one.stdout + one.stderr).not.toBe("");
 });

@@ -10,16 +10,23 @@ import { runJson } from "../../report/json.js";
 import { runCases } from "../../report/run-cases.js";
 import { runText } from "../../report/run-text.js";
 import type { RunResult, RunVerdict } from "../../tools/outcome.js";
+import type { ImplementationData } from "../../tools/parallel/part.js";
 import { runScenarios, SAVED_FOLDER } from "../../tools/run-scenarios.js";
+import type { RunScenariosOptions } from "../../tools/run-scenarios.js";
 import { runWorkloads } from "../../tools/run-workload.js";
 import { readInputs } from "../../workload/read-inputs.js";
 import { loadScenarios } from "../../workload/scenario.js";
 import type { Scenario } from "../../workload/scenario.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { seconds, shardPart, unknownWord } from "../flags.js";
+import { seconds, shardPart, unknownWord, wholeNumber } from "../flags.js";
 import type { Shard } from "../flags.js";
-import { addImplementationFlags, IMPLEMENTATION_FORMS, starterOf } from "../implementation.js";
+import {
+  addImplementationFlags,
+  IMPLEMENTATION_FORMS,
+  implementationData,
+  starterOf,
+} from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
 import { inPackage } from "../place.js";
 import {
@@ -39,9 +46,15 @@ interface RunFlags extends ServingFlags, ImplementationFlags, ReportFlags {
   readonly report?: string;
   readonly shard?: Shard;
   readonly timeBudget?: number; // seconds
+  readonly jobs?: number;
 }
 
 const SCENARIOS = "scenarios";
+const SCENARIO_FLAGS = [
+  ["shard", "--shard"],
+  ["timeBudget", "--time-budget"],
+  ["jobs", "--jobs"],
+] as const;
 const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
   passed: EXIT.ok,
   failed: EXIT.finding,
@@ -61,6 +74,7 @@ Examples:
   unified-trace run scenarios
   unified-trace run scenarios/state_slots_exhausted.json --config full+state/p1
   unified-trace run scenarios --impl checkout:../other --json
+  unified-trace run scenarios --jobs 2
   unified-trace run scenarios --shard 1/4 --time-budget 60
   unified-trace run scenarios --junit build/scenarios.xml --github
   unified-trace run --report saved.json --markdown report.md
@@ -80,6 +94,11 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
         "--shard <i/n>",
         "only part I of N, from 1; parts cost about the same (exit 6)",
       ).argParser(shardPart("--shard")),
+    )
+    .option(
+      "--jobs <n>",
+      "scenarios run at once, on threads (default: 1)",
+      wholeNumber("--jobs", 1, 64),
     )
     .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
     .option("--report <file>", "print a saved report (--json) in another form, run nothing")
@@ -114,8 +133,9 @@ async function run(
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (flags.workload !== undefined) {
     if (paths.length > 0) throw new UsageError("--workload and scenario files exclude each other");
-    if (given("shard") || given("timeBudget"))
-      throw new UsageError("--shard and --time-budget go with scenarios, not with --workload");
+    for (const [name, flag] of SCENARIO_FLAGS) {
+      if (given(name)) throw new UsageError(`${flag} goes with scenarios, not with --workload`);
+    }
     const workloads = await servingWorkloads(flags, session);
     return runWorkloads({ workloads, start, ...control });
   }
@@ -133,16 +153,29 @@ async function run(
   const scenarios = loadScenarios(files, await readInputs(files, session.signal));
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
-  const { shard, timeBudget } = flags;
+  const { shard, timeBudget, jobs = 1 } = flags;
   const end = performance.now() + (timeBudget ?? Infinity) * 1000;
-  const result = await runScenarios({
-    ...{ scenarios, start, config, ...control },
+  const plan = {
+    ...{ scenarios, config, ...control },
     ...(shard === undefined ? {} : { shard }),
     isTimeOver: () => performance.now() > end,
-  });
+  };
+  const result =
+    jobs === 1
+      ? await runScenarios({ ...plan, start })
+      : await inThreads(plan, jobs, await implementationData(flags.impl, flags, session));
   if (shard !== undefined && result.scenarios.length === 0 && timeBudget === undefined)
     throw new UsageError("nothing to run: this shard has no scenario", "fewer parts");
   return result;
+}
+
+async function inThreads(
+  plan: Omit<RunScenariosOptions, "start">,
+  jobs: number,
+  implementation: ImplementationData,
+): Promise<RunResult> {
+  const { runParallel } = await import("../../tools/parallel/run-parallel.js");
+  return runParallel({ ...plan, jobs, implementation });
 }
 
 // Where the package is installed, `run scenarios` means the scenarios that came with it.

@@ -9,7 +9,7 @@ import type { StartAdapter } from "../candidate.js";
 import { isSameFailure } from "../findings.js";
 import type { Finding, Signature } from "../findings.js";
 import { Pulse } from "../pulse.js";
-import { scenarioFault } from "../run-scenarios.js";
+import { scenarioFault } from "../run-scenario.js";
 import { caseDigest } from "./case.js";
 import { caseName, earlierCase, mayReplace, placeInFolder, writeCase } from "./case-file.js";
 import type { ShrinkInput } from "./inputs.js";
