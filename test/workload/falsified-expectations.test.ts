@@ -4,8 +4,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { InProcessAdapter } from "../../src/adapter/in-process.js";
 import type { Answer, KvOperation } from "../../src/base/operations.js";
-import type { State } from "../../src/base/state.js";
+import type { BandState, State } from "../../src/base/state.js";
 import { KVStorage } from "../../src/kv/storage.js";
+import { Candidate } from "../../src/tools/candidate.js";
+import { Pulse } from "../../src/tools/pulse.js";
+import { scenarioFault } from "../../src/tools/run-scenario.js";
 import { runScenarios } from "../../src/tools/run-scenarios.js";
 import { loadScenarios, matchExpectation, scenarioWorkload } from "../../src/workload/scenario.js";
 import type { Expectation, Scenario } from "../../src/workload/scenario.js";
@@ -134,3 +137,69 @@ test("run says which operation it was, for the last one of every scenario", asyn
   });
   expect(wrong).toEqual([]);
 }, 60_000);
+
+/** What a promise of `finally` must not overlook, put into a state that keeps it. */
+const BROKEN: Readonly<Record<"quiescent" | "ledger" | "drain", (state: State) => State>> = {
+  quiescent: (state) => ({ ...state, forwards: { ...state.forwards, unprocessed: ["f-late"] } }),
+  ledger: (state) => {
+    const record = { use: "move_read", band: "full", pages: [[0, 1]], signal: "f-late" } as const;
+    return { ...state, ledger: [...state.ledger, record] };
+  },
+  drain: (state) => {
+    const band = Object.keys(state).find(
+      (name) => isBag(state[name]) && "bindings" in state[name],
+    )!;
+    const left = state[band] as BandState; // it has bindings
+    return { ...state, [band]: { ...left, live: left.live + 1 } };
+  },
+};
+
+/** Tells the state after the boot as it is, and every later one as somebody would who left something behind. */
+class Leaving extends InProcessAdapter {
+  readonly #leave: (state: State) => State;
+  #isBooted = false;
+
+  constructor(leave: (state: State) => State) {
+    super({ device: "none" });
+    this.#leave = leave;
+  }
+  override async open(opening: Parameters<InProcessAdapter["open"]>[0]): Promise<void> {
+    this.#isBooted = false;
+    await super.open(opening);
+  }
+  override async state(): Promise<State | null> {
+    const state = await super.state();
+    if (state === null) return null;
+    if (this.#isBooted) return this.#leave(state);
+    this.#isBooted = true;
+    return state;
+  }
+}
+
+test.each(["quiescent", "ledger", "drain"] as const)(
+  "finally: %s fails wherever it stands once something is left",
+  async (promise) => {
+    const made = SCENARIOS.filter((scenario) => scenario.finally[promise] !== undefined);
+    expect(made.length).toBeGreaterThan(0);
+    const wrong: string[] = [];
+    for (const scenario of made) {
+      const only = { ...scenario, finally: { [promise]: scenario.finally[promise] } };
+      for (const [config] of scenario.configs) {
+        const faultWith = async (leave: (state: State) => State): Promise<string | null> => {
+          const candidate = new Candidate(async () => new Leaving(leave));
+          // the states that operations expect are not looked at: only the end is
+          const watch = { expects: () => false };
+          const fault = await scenarioFault(only, config, candidate, new Pulse({}), watch);
+          await candidate.dispose();
+          return fault?.check ?? null;
+        };
+        const found = [await faultWith((state) => state), await faultWith(BROKEN[promise])];
+        const expected = [null, promise === "drain" ? "drain" : "finally"];
+        if (JSON.stringify(found) !== JSON.stringify(expected))
+          wrong.push(`${scenario.name} ${String(config)}: ${JSON.stringify(found)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  },
+  60_000,
+);
