@@ -41,6 +41,7 @@ const PACKAGES = {
   commander: ["cli"],
   chalk: ["report", "cli"],
   diff: ["report"],
+  "hyparquet-writer": ["tools"],
   ndjson: ["workload", "adapter", "tools", "cli"],
 };
 

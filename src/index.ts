@@ -29,7 +29,7 @@ export type { TraceSummary } from "./trace/validate.js";
 
 // The allocator and the ways to drive it or any other.
 export { KV_OPERATIONS, KVStorage } from "./kv/storage.js";
-export type { StorageOptions } from "./kv/storage.js";
+export type { BandCounts, StorageOptions } from "./kv/storage.js";
 export type * from "./adapter/adapter.js";
 export type {
   ImplementationModule,
@@ -60,6 +60,8 @@ export { compareFiles } from "./tools/compare-files.js";
 export type { CompareFilesOptions } from "./tools/compare-files.js";
 export { compareTrace } from "./tools/compare-trace.js";
 export type { CompareChoices, CompareTraceOptions } from "./tools/compare-trace.js";
+export { convertTrace } from "./tools/convert/convert.js";
+export type { ConvertOptions, ConvertResult } from "./tools/convert/convert.js";
 export { metamorph } from "./tools/metamorph/metamorph.js";
 export type {
   MetamorphFinding,

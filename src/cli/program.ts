@@ -117,6 +117,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/import.js")).addImport,
   },
   {
+    name: "convert",
+    words: "<file>",
+    summary: "write a trace as gzip, CSV, Parquet or for Perfetto; recover a damaged one",
+    load: async () => (await import("./commands/convert.js")).addConvert,
+  },
+  {
     name: "anonymize",
     words: "<file>",
     summary: "put other names into a trace, and prove that it replays the same",

@@ -139,6 +139,21 @@ export interface StorageOptions {
   readonly digestDepth: DigestDepth | null;
 }
 
+/** The pages of one band by what they are; a page of the span is one of the four. @public */
+export interface BandCounts {
+  readonly name: string;
+  readonly grow: "up" | "down" | "float";
+  readonly pageBytes: number;
+  readonly pages: number; // of the grid
+  readonly firstPage: number; // first usable one
+  readonly spanFirst: number; // page
+  readonly spanPages: number;
+  readonly live: number;
+  readonly holes: number;
+  readonly pending: number;
+  readonly vacated: number;
+}
+
 /**
  * One run of the allocator over one arena. Pure: no clock, no randomness, no I/O, no device. A refusal (`err`) and a
  * question change nothing. Cost of an operation follows what it changes, not the number of pages. @public
@@ -211,6 +226,25 @@ export class KVStorage {
   /** What lies in device memory beside the pages, as the run stands: a view that the next operation changes. */
   tables(): DeviceTables {
     return new DeviceTables(this.#running());
+  }
+
+  /** Pages by band in chain order: no list of them, so that it costs as much as there are bands. */
+  bandCounts(): readonly BandCounts[] {
+    const core = this.#core;
+    if (core === null) return [];
+    return core.chain.bands.map((band) => ({
+      name: band.plan.name,
+      grow: band.plan.grow,
+      pageBytes: band.plan.page_bytes,
+      pages: band.plan.pages,
+      firstPage: band.plan.first_page,
+      spanFirst: band.spanFirst,
+      spanPages: band.spanCount,
+      live: band.live,
+      holes: band.holes.length,
+      pending: band.pendingPages,
+      vacated: band.vacated.length,
+    }));
   }
 
   /** The full state, every component. */

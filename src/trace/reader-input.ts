@@ -42,8 +42,15 @@ export function isReadAgain(path: string): boolean {
   }
 }
 
-/** The bytes of an open input as a stream, which closes it. Only `device` and `file` may occupy a thread. @internal */
-export function streamOf({ path, fd, kind }: InputFile): NodeJS.ReadableStream {
+/**
+ * The bytes of an open input as a stream, which closes it. Only `device` and `file` may occupy a thread.
+ * @param pieceBytes - most bytes at once of a file
+ * @internal
+ */
+export function streamOf(
+  { path, fd, kind }: InputFile,
+  pieceBytes: number = 1 << 18,
+): NodeJS.ReadableStream {
   switch (kind) {
     case "pipe":
       return new Socket({ fd, readable: true, writable: false });
@@ -51,7 +58,7 @@ export function streamOf({ path, fd, kind }: InputFile): NodeJS.ReadableStream {
       return new ReadStream(fd);
     case "file":
     case "device":
-      return createReadStream(path, { fd, highWaterMark: 1 << 18 });
+      return createReadStream(path, { fd, highWaterMark: pieceBytes });
   }
 }
 

@@ -20,6 +20,7 @@ export interface SourceOptions {
   readonly stdin?: NodeJS.ReadableStream | undefined;
   readonly signal?: AbortSignal | undefined; // aborted: `fill` throws its reason
   readonly start?: number | undefined; // bytes, after unpacking, that are passed over
+  readonly isTorn?: boolean | undefined; // a packed file is unpacked in small pieces: up to where it is damaged
 }
 
 /** Opens a path by its suffix, or the given stream for `-`. Throws `InputError`, `EnvironmentError`. @internal */
@@ -29,7 +30,9 @@ export function openSource(path: string, options: SourceOptions = {}): ByteSourc
   return start === 0 || source.pass(start) ? source : new LateSource(source, start);
 }
 
-function openWhole(path: string, { stdin, signal }: SourceOptions): ByteSource & Passing {
+const TORN_PIECE = 1024; // what comes of the piece with the damage in it is lost
+
+function openWhole(path: string, { stdin, signal, isTorn }: SourceOptions): ByteSource & Passing {
   if (path === "-") {
     if (stdin === undefined)
       throw new InputError("input_unreadable", "no standard input", { file: path });
@@ -38,7 +41,8 @@ function openWhole(path: string, { stdin, signal }: SourceOptions): ByteSource &
   const input = openInput(path);
   if (path.endsWith(".gz") || path.endsWith(".gz.partial")) {
     const decoder = zlib.createGunzip({ chunkSize: 1 << 18 });
-    return new StreamSource(path, unpacked(input, decoder), signal);
+    const piece = isTorn === true ? TORN_PIECE : undefined;
+    return new StreamSource(path, unpacked(input, decoder, piece), signal);
   }
   if (path.endsWith(".zst")) return new StreamSource(path, unpacked(input, zstd(input)), signal);
   if (input.kind === "file") return new FileSource(path, input.fd);
@@ -89,8 +93,12 @@ function zstd({ path, fd }: InputFile): NodeJS.ReadWriteStream {
   throw new EnvironmentError("environment", message, { file: path });
 }
 
-function unpacked(input: InputFile, decoder: NodeJS.ReadWriteStream): NodeJS.ReadableStream {
-  const raw = streamOf(input);
+function unpacked(
+  input: InputFile,
+  decoder: NodeJS.ReadWriteStream,
+  pieceBytes?: number,
+): NodeJS.ReadableStream {
+  const raw = streamOf(input, pieceBytes);
   raw.on("error", (error: Error) => {
     destroy(decoder, error);
   });

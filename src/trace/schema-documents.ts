@@ -23,6 +23,7 @@ import {
 import { TRACE_VERSION } from "./lines.js";
 import type { OperationSpec } from "./operation-spec.js";
 import { OPERATION_TABLE } from "./operation-table.js";
+import { CONVERT_REPORT } from "./report-specs-formats.js";
 import { SWEEP_REPORT } from "./report-specs-sweep.js";
 import {
   DOCTOR_REPORT,
@@ -196,6 +197,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   show: SHOW_REPORT,
   doctor: DOCTOR_REPORT,
   import: IMPORT_REPORT,
+  convert: CONVERT_REPORT,
   anonymize: ANONYMIZE_REPORT,
   bundle: BUNDLE_REPORT,
   conformance: CONFORMANCE_REPORT,

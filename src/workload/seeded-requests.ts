@@ -51,7 +51,7 @@ function requestFinish(draws: SeededDraws): KvOperation | null {
   const whole = inserted.len - (inserted.len % model.pageSize);
   const isWhole = whole > 0 && model.state !== null && draws.prng.chance(2, 3);
   const at = isWhole ? { key: cutKey(inserted.key, whole), len: whole } : inserted;
-  return { op: "request.finish", args: { req, insert: true, ...at } };
+  return { op: "request.finish", args: { req, len: at.len, insert: true, key: at.key } };
 }
 
 function requestRetract(draws: SeededDraws): KvOperation | null {

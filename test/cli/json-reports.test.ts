@@ -152,6 +152,17 @@ describe.concurrent("documents", () => {
     expect(aligned).toMatchObject({ verdict: "equal", runs: [{ alignment: null }] });
   });
 
+  test("convert: whole, recovered, a part, what could not be followed", async () => {
+    const whole = await documentOf(["convert", TRACE, "--out", "converted.csv"], 0);
+    expect(whole).toMatchObject({ verdict: "converted", operations: 60, recovery: null });
+    const cut = await documentOf(["convert", CUT, "--recover", "--out", "recovered.jsonl"], 6);
+    expect(cut).toMatchObject({ verdict: "recovered", recovery: { damaged: 1 } });
+    expect(cut.recovery.damages).toHaveLength(1);
+    const part = ["convert", CUT, "--accept-truncated", "--out", "part.parquet"];
+    expect(await documentOf(part, 6)).toMatchObject({ verdict: "incomplete", recovery: null });
+    expect(await documentOf(["convert", TRACE, "--out", "none/x.csv"], 4)).toHaveProperty("error");
+  });
+
   test("anonymize: whole, and what a cut trace holds", async () => {
     const whole = await documentOf(["anonymize", TRACE, "--out", "anonymous.jsonl"], 0);
     expect(whole).toMatchObject({ verdict: "anonymized", operations: 60, proved: 1, broken: null });

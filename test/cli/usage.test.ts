@@ -8,6 +8,7 @@ import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
 const COMMANDS = ["record", "compare", "replay", "run", "validate", "audit", "stats"].concat([
   "show",
   "import",
+  "convert",
   "anonymize",
   "bundle",
   "shrink",
