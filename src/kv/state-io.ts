@@ -17,6 +17,7 @@ import { ledgerRecords, loadUses, restoreUse, type UseExtra, usesState } from ".
 
 /** What the contract's table does not name but a run needs to go on; under an extension key. */
 interface ForwardsExtra {
+  readonly arena_bytes?: number; // as the last resize left it; absent in states of before this key: as configured
   readonly clock: number; // number of the next operation
   readonly unrecorded: readonly { readonly name: string; readonly mode: ForwardStep["mode"] }[];
   readonly marks: Extents; // rows to reset, hand-out order
@@ -53,6 +54,7 @@ export function stateOf(core: KvCore): State {
   const bands: Record<string, BandState> = {};
   for (const band of chain.bands) bands[band.plan.name] = bandState(core, band);
   const extra: ForwardsExtra = {
+    arena_bytes: core.config.arenaBytes,
     clock: chain.steps.clock + 1,
     unrecorded: chain.steps.unrecorded.map(({ name, mode }) => ({ name, mode })),
     marks: toExtents([...requests.marks]),
@@ -130,6 +132,11 @@ function rowState(core: KvCore, request: Request): RowState {
     x_track: request.trackCursor,
     x_tracked: request.tracked,
   };
+}
+
+/** The arena that a state was taken in; null: as configured. @internal */
+export function arenaBytesOf(state: State): number | null {
+  return (state.forwards["x_more"] as ForwardsExtra).arena_bytes ?? null;
 }
 
 /** Puts a state in place of a fresh run's; returns the number of the next operation. @internal */

@@ -1,4 +1,5 @@
 // KVStorage: the one facade of the allocator. An operation goes in, its answer with the effects comes out.
+import { assert } from "../base/assert.js";
 import { InputError, InternalError } from "../base/errors.js";
 import type {
   Answer,
@@ -65,7 +66,7 @@ import { stateAlloc, stateCopy, stateFree } from "./operations/states.js";
 import { tokensDecode, tokensExtend } from "./operations/tokens.js";
 import { contentsDiscard, treeEvict } from "./operations/tree-evict.js";
 import { treeInsert, treeLock, treeMatch, treeUnlock } from "./operations/tree.js";
-import { loadState, stateOf } from "./state-io.js";
+import { arenaBytesOf, loadState, stateOf } from "./state-io.js";
 
 type Handler<K extends KvOperationName> = (core: KvCore, args: KvArgs[K]) => Answer<K>;
 type Handlers = { readonly [K in KvOperationName]: Handler<K> | null };
@@ -254,6 +255,13 @@ export class KVStorage {
 
   /** Goes on from a state that `state` gave for the same configuration. Only for a storage that has done nothing yet. */
   load(state: State): void {
+    const core = this.#running();
+    const arenaBytes = arenaBytesOf(state) ?? core.config.arenaBytes;
+    if (arenaBytes !== core.config.arenaBytes) {
+      const isSize = Number.isSafeInteger(arenaBytes) && arenaBytes > 0;
+      assert(isSize && tooLarge({ ...core.config, arenaBytes }) === null, "state.arena_fits");
+      this.#resize(core, arenaBytes);
+    }
     this.#clock = loadState(this.#running(), state);
   }
 

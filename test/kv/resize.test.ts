@@ -78,3 +78,27 @@ test("an arena in use keeps its size; an open row does not use it", () => {
   });
   expect(storage.clone().endDigest()).toBe(storage.endDigest());
 });
+
+test("a state taken after a resize is read back by a storage of the configured size", () => {
+  const storage = booted();
+  storage.apply({ op: "row.alloc", args: { reqs: ["r1"] } });
+  expect(resize(storage, 64).ok).toBeDefined();
+  storage.apply({ op: "tokens.extend", args: { batch: [{ req: "r1", from: 0, to: 12 }] } }); // the 40 bytes hold nine
+  const other = new KVStorage(CONFIG, { digestDepth: "deep" });
+  other.load(storage.state());
+  expect(other.endDigest()).toBe(storage.endDigest());
+  expect(most(other)).toBe(most(storage));
+  expect(JSON.stringify(other.state())).toBe(JSON.stringify(storage.state()));
+});
+
+test("a state of an arena whose books cannot be held is refused", () => {
+  const state = booted().state();
+  const more = state.forwards["x_more"] as object;
+  for (const arena_bytes of [2 ** 52, 0, "64"]) {
+    const hostile = { ...state, forwards: { ...state.forwards, x_more: { ...more, arena_bytes } } };
+    const load = (): void => {
+      new KVStorage(CONFIG, { digestDepth: null }).load(hostile);
+    };
+    expect(load, String(arena_bytes)).toThrow(/arena_fits/);
+  }
+});

@@ -3,6 +3,7 @@
 import type { AnySpec } from "../../trace/fields.js";
 import {
   BOOLEAN,
+  BYTES,
   COUNT,
   EXTENTS,
   HOST_EXTENTS,
@@ -47,6 +48,7 @@ const USE = object({
   stalled: BOOLEAN,
 });
 const MORE = object({
+  arena_bytes: optional(BYTES),
   clock: COUNT,
   unrecorded: list(object({ name: FORWARD, mode: text("word") })),
   marks: EXTENTS,
