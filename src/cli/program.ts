@@ -136,8 +136,8 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "show",
-    words: "",
-    summary: "print the plan of a configuration",
+    words: "[file]",
+    summary: "show operations of a trace and the page map around them, or a plan",
     load: async () => (await import("./commands/show.js")).addShow,
   },
   {

@@ -15,6 +15,8 @@ export class Session {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   readonly palette: Palette; // of standard output
+  /** Characters that a line of standard output holds: the terminal's, else those that COLUMNS says, else 100. */
+  readonly columns: number;
   /** Where GitHub Actions takes a job's summary from; null elsewhere. */
   readonly jobSummary: string | null;
   #interrupt: "SIGINT" | "SIGTERM" | "SIGHUP" | null = null;
@@ -38,6 +40,7 @@ export class Session {
     this.isJson = words.includes("--json");
     this.isVerbose = words.includes("--verbose");
     this.palette = process.stdout.isTTY && !this.isJson ? colours : PLAIN;
+    this.columns = columnsOf(process.stdout.isTTY ? process.stdout.columns : undefined);
     const summary = process.env["GITHUB_STEP_SUMMARY"];
     this.jobSummary = summary === undefined || summary === "" ? null : summary;
     this.progress = new ProgressLine(process.stderr, !isContinuousIntegration());
@@ -132,6 +135,16 @@ export class Session {
 export function beforeSeparator(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");
   return end < 0 ? argv : argv.slice(0, end);
+}
+
+const COLUMNS_USUAL = 100;
+const COLUMNS_MIN = 20;
+
+function columnsOf(terminal: number | undefined): number {
+  const asked = Number(process.env["COLUMNS"]);
+  const usual = Number.isSafeInteger(asked) && asked > 0 ? asked : COLUMNS_USUAL;
+  // a terminal without a size says 0
+  return Math.max(COLUMNS_MIN, terminal === undefined || terminal === 0 ? usual : terminal);
 }
 
 function isContinuousIntegration(): boolean {

@@ -118,8 +118,8 @@ const PLAN = openObject(
   ANYTHING,
 );
 
-/** `show --plan --json`. @public */
-export const SHOW_REPORT: AnySpec = openObject(
+/** `show --plan --json`. @internal */
+export const PLAN_REPORT: AnySpec = openObject(
   {
     command: word("show"),
     verdict: word("planned", "refused"),

@@ -24,13 +24,9 @@ import { TRACE_VERSION } from "./lines.js";
 import type { OperationSpec } from "./operation-spec.js";
 import { OPERATION_TABLE } from "./operation-table.js";
 import { CONVERT_REPORT } from "./report-specs-formats.js";
+import { PAGE_MAP, SHOW_REPORT, SHOWN_SIDE } from "./report-specs-show.js";
 import { SWEEP_REPORT } from "./report-specs-sweep.js";
-import {
-  DOCTOR_REPORT,
-  METAMORPH_REPORT,
-  SHOW_REPORT,
-  SHRINK_REPORT,
-} from "./report-specs-tools.js";
+import { DOCTOR_REPORT, METAMORPH_REPORT, SHRINK_REPORT } from "./report-specs-tools.js";
 import {
   AUDIT_REPORT,
   ANONYMIZE_REPORT,
@@ -75,6 +71,8 @@ const SHARED: Readonly<Record<string, AnySpec>> = {
   direct_config: DIRECT_CONFIG,
   model_config: MODEL_CONFIG,
   state: STATE,
+  page_map: PAGE_MAP,
+  shown_side: SHOWN_SIDE,
 };
 
 const PUBLISHED: SchemaDialect = {

@@ -299,6 +299,26 @@ describe.concurrent("documents", () => {
     expect(replayed).toMatchObject({ verdict: "not_repeated" });
   });
 
+  test("show: runs, operations, one operation on two sides, a heap, a cut trace", async () => {
+    expect(await documentOf(["show", TRACE], 0)).toMatchObject({ verdict: "shown", run_count: 1 });
+    const at = ["show", TRACE, "--op", "30", "--state"];
+    expect(await documentOf(at, 0)).toMatchObject({ n: 30, candidate: null, parting: null });
+    expect(await documentOf([...at, "--candidate", wrong], 0)).toMatchObject({
+      candidate: { source: { parting: { n: 4, what: "answer" } } },
+    });
+    expect(await documentOf([...at, "--candidate", crashes], 1)).toMatchObject({
+      candidate: { answer: null, failure: { kind: "crash" } },
+    });
+    expect(await documentOf([...at, "--impl", wrong], 1)).toMatchObject({
+      verdict: "parted",
+      base: { source: { from: "nowhere" }, after: null },
+    });
+    expect(await documentOf(["show", CUT], 3)).toMatchObject({ verdict: "incomplete" });
+    expect(await documentOf(["show", TRACE, "--op", "60"], 2)).toMatchObject({
+      error: { code: "usage" },
+    });
+  });
+
   test("show: a plan of either form, a refusal; doctor", async () => {
     expect(await documentOf(["show", "--plan", "gpt-oss-120b"], 0)).toMatchObject({
       ...{ verdict: "planned", refusal: null },

@@ -1,6 +1,6 @@
 // Where the bands of a run can lie: the page grids over one arena, as `boot` or the last resize answered them.
 import type { BandGeometry, BootOk } from "../../base/operations.js";
-import type { DirectConfig, RunConfig } from "../../base/run-config.js";
+import type { DirectConfig, RunConfig, SubPoolConfig } from "../../base/run-config.js";
 import { chainConfig } from "../../kv/config.js";
 import { bandPlans, sinkBytes } from "../../kv/memory/geometry.js";
 
@@ -21,11 +21,14 @@ export interface ArenaGeometry {
   readonly lanes: readonly LaneGeometry[];
 }
 
-/** The direct form of a run's configuration: its own, or what a model form came to. Null where neither is there. @public */
-export function directConfigOf(run: {
+/** What a `run` line says of the arena. @public */
+export interface RunGeometry {
   readonly config: RunConfig;
   readonly derived?: DirectConfig;
-}): DirectConfig | null {
+}
+
+/** The direct form of a run's configuration: its own, or what a model form came to. Null where neither is there. @public */
+export function directConfigOf(run: RunGeometry): DirectConfig | null {
   if (run.derived !== undefined) return run.derived;
   return "sub_pools" in run.config ? (run.config as DirectConfig) : null;
 }
@@ -53,26 +56,35 @@ export function geometryOfConfig(
   };
 }
 
-/** The geometry that an implementation answered to `boot` or `arena.resize`. Kinds come from the configuration: the
- * answer does not tell them. @public */
+/**
+ * The geometry that an implementation answered to `boot` or `arena.resize`. The answer does not tell kinds: they come from
+ * the configuration, and without its direct form from what the answer shows.
+ * @param arenaBytes - null: not told, then the end of the last page
+ * @public
+ */
 export function geometryOfAnswer(
   answer: BootOk,
-  arenaBytes: number,
-  config: DirectConfig,
+  arenaBytes: number | null,
+  run: RunGeometry,
 ): ArenaGeometry {
-  const pools = new Map(config.sub_pools.map((pool) => [pool.name, pool]));
+  const config = directConfigOf(run);
+  const pools = new Map(config?.sub_pools.map((pool) => [pool.name, pool]));
+  const bands = Object.entries(answer.bands);
+  const ends = bands.map(([, { pages, page_bytes }]) => pages * page_bytes);
   return {
-    arena_bytes: arenaBytes,
+    arena_bytes: arenaBytes ?? Math.max(0, ...ends),
     sink_bytes: answer.sink_bytes,
-    page_tokens: config.page_size,
-    lanes: Object.entries(answer.bands).map(([band, grid]) => {
-      const pool = pools.get(band);
-      const isState = pool?.kind === "state";
-      return {
-        ...grid,
-        band,
-        kind: isState ? "state" : pool?.window === undefined ? "full" : "window",
-      };
-    }),
+    page_tokens: run.config.page_size,
+    lanes: bands.map(([band, grid]) => ({
+      ...grid,
+      band,
+      kind: kindOf(band, grid, pools.get(band)),
+    })),
   };
+}
+
+function kindOf(band: string, grid: BandGeometry, pool: SubPoolConfig | undefined): LaneKind {
+  if (band === "full") return "full"; // the owner's name in every trace
+  if (pool === undefined) return grid.page_bytes === grid.unit_bytes ? "state" : "window";
+  return pool.kind === "state" ? "state" : pool.window === undefined ? "full" : "window";
 }
