@@ -61,7 +61,7 @@ const ASYNC = [
 
 export default tseslint.config(
   {
-    ignores: ["dist/", "build/", "coverage/", "node_modules/", ".gpu/", "src/trace/generated/"],
+    ignores: ["dist/", "build/", "coverage/", "node_modules/", ".gpu/", "src/trace/generated/", "src/report/html/generated/"],
   },
   {
     linterOptions: { reportUnusedDisableDirectives: "error" },

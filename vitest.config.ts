@@ -11,7 +11,7 @@ export default defineConfig(({ mode }) => ({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      exclude: ["src/trace/generated/**"],
+      exclude: ["src/trace/generated/**", "src/report/html/generated/**"],
       reporter: ["text-summary", "html"],
     },
     projects: [

@@ -1,4 +1,5 @@
-// Builds dist: compiles src, drops outputs whose source is gone, then generates schemas and validators.
+// Builds dist: compiles src, drops outputs whose source is gone, then generates schemas, validators and the report page's
+// script.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,6 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const generatedSource = join(root, "src", "trace", "generated");
 const generatedDist = join(dist, "trace", "generated");
+const generatedPage = join(dist, "report", "html", "generated");
 
 function runNode(...args) {
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
@@ -25,8 +27,8 @@ function dropOrphans() {
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const stem = relative(dist, path).replace(/\.(d\.ts|js)(\.map)?$/, "");
-    if (!entry.isFile() || stem === relative(dist, path) || path.startsWith(generatedDist))
-      continue;
+    if (!entry.isFile() || stem === relative(dist, path)) continue;
+    if (path.startsWith(generatedDist) || path.startsWith(generatedPage)) continue;
     if (!existsSync(join(root, "src", `${stem}.ts`))) rmSync(path);
   }
 }
@@ -43,10 +45,12 @@ function copyDeclarations() {
 
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 const generator = join(root, "scripts", "generate-schemas.mjs");
+const pageBuilder = join(root, "scripts", "build-page.mjs");
 
 rmSync(join(dist, "revision.json"), { force: true }); // of a package that was made before
 if (runNode(tsc, "-p", "tsconfig.json")) {
   dropOrphans();
   copyDeclarations();
   if (existsSync(generator)) runNode(generator);
+  if (existsSync(pageBuilder)) runNode(pageBuilder);
 }

@@ -1,0 +1,229 @@
+// The three curves of both sides over the operations, with what is marked and where the reader is.
+import uPlot from "uplot";
+import { grouped } from "../../words.js";
+import type { Curves as SideCurves } from "../shared/timeline.js";
+import type { Theme } from "./colours.js";
+import { make, part } from "./dom.js";
+import type { Model } from "./model.js";
+
+const HEIGHT = 96; // pixels
+const CURVES: readonly {
+  readonly key: keyof SideCurves;
+  readonly title: string;
+  readonly about: string;
+}[] = [
+  { key: "occupancy", title: "Occupancy", about: "pages in use, by usable bytes" },
+  { key: "capacity", title: "Capacity", about: "bytes outside every span, by usable bytes" },
+  { key: "fragmentation", title: "Fragmentation", about: "of the spans, what is not in use" },
+];
+
+interface Plot {
+  readonly plot: uPlot;
+  readonly here: HTMLElement; // the line of the frame at hand
+  readonly value: HTMLElement;
+  readonly key: keyof SideCurves;
+}
+
+export class CurvePlots {
+  readonly #model: Model;
+  readonly #theme: () => Theme;
+  readonly #plots: Plot[] = [];
+  readonly #place = part("curves", HTMLElement);
+  #isScaling = false;
+
+  constructor(model: Model, theme: () => Theme) {
+    this.#model = model;
+    this.#theme = theme;
+    this.#build();
+    model.listen(() => {
+      this.#follow();
+    });
+    new ResizeObserver(() => {
+      for (const { plot } of this.#plots) {
+        const width = this.#width();
+        if (plot.width !== width) plot.setSize({ width, height: plot.height });
+      }
+      this.#follow();
+    }).observe(this.#place);
+  }
+
+  /** Draws everything anew in the colours of the theme at hand. */
+  retheme(): void {
+    for (const { plot } of this.#plots) plot.redraw(false);
+  }
+
+  /** Shows all operations again. */
+  showAll(): void {
+    const { n } = this.#model.data;
+    this.#scale(n[0] ?? 0, n.at(-1) ?? 1);
+  }
+
+  #width(): number {
+    return Math.max(200, this.#place.clientWidth);
+  }
+
+  #build(): void {
+    const x = [...this.#model.data.n];
+    const heading = make("h2", "", "Curves");
+    const hint = make("span", "about", "drag to zoom, double-click for all, click to go there");
+    this.#place.append(make("div", "zoom", heading, hint));
+    for (const [index, { key, title, about }] of CURVES.entries()) {
+      const value = make("span", "counts");
+      const holder = make("div", "curve");
+      const head = make(
+        "div",
+        "lane-head",
+        make("b", "", title),
+        " ",
+        make("span", "about", about),
+        value,
+      );
+      this.#place.append(head, holder);
+      const columns = this.#model.sides.map((side) =>
+        valuesOf(this.#model.timelines[side]?.curves[key] ?? new Float32Array(0)),
+      );
+      const isLast = index === CURVES.length - 1;
+      const plot = new uPlot(this.#options(isLast), [x, ...columns] as uPlot.AlignedData, holder);
+      const here = make("div", "here");
+      plot.over.append(here);
+      this.#follows(plot);
+      this.#plots.push({ plot, here, value, key });
+    }
+  }
+
+  #options(isLast: boolean): uPlot.Options {
+    const ink = (): string => this.#theme().faint;
+    const grid = { stroke: () => this.#theme().grid, width: 1 };
+    const ticks = { stroke: () => this.#theme().grid, width: 1, size: 4 };
+    const isTwo = this.#model.sides.length === 2;
+    const { n } = this.#model.data;
+    return {
+      width: this.#width(),
+      height: HEIGHT + (isLast ? 22 : 0),
+      legend: { show: false },
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: { x: true, y: false },
+        sync: { key: "n" },
+      },
+      scales: {
+        x: { time: false, range: (_plot, from, to) => [from ?? n[0] ?? 0, to ?? n.at(-1) ?? 1] },
+        y: { range: [0, 1] },
+      },
+      axes: [
+        {
+          show: isLast,
+          stroke: ink,
+          grid,
+          ticks,
+          size: 22,
+          values: (_plot, at) => at.map((v) => (Number.isInteger(v) ? grouped(v) : "")),
+        },
+        {
+          stroke: ink,
+          grid,
+          ticks,
+          size: 44,
+          splits: [0, 0.5, 1],
+          values: (_plot, at) => at.map((v) => `${Math.round(v * 100)} %`),
+        },
+      ],
+      series: [
+        {},
+        // the base is broad, so that it shows under a candidate that goes the same way
+        { stroke: () => this.#theme().base, width: isTwo ? 3.5 : 1.5, points: { show: false } },
+        ...(isTwo
+          ? [{ stroke: () => this.#theme().candidate, width: 1.25, points: { show: false } }]
+          : []),
+      ],
+      hooks: {
+        draw: [(plot) => this.#drawMarks(plot)],
+        setScale: [(plot, key) => this.#scaled(plot, key)],
+      },
+    };
+  }
+
+  /** A click goes to the operation under it. */
+  #follows(plot: uPlot): void {
+    let down = 0;
+    plot.over.addEventListener("pointerdown", (event) => (down = event.clientX));
+    plot.over.addEventListener("click", (event) => {
+      if (Math.abs(event.clientX - down) > 3) return;
+      const left = event.clientX - plot.over.getBoundingClientRect().left;
+      this.#model.seekOperation(Math.round(plot.posToVal(left, "x")));
+    });
+  }
+
+  #scaled(plot: uPlot, key: string): void {
+    if (key !== "x" || this.#isScaling) return;
+    const { min, max } = plot.scales["x"] ?? {};
+    if (min != null && max != null && this.#plots.length === CURVES.length) this.#scale(min, max);
+    this.#follow();
+  }
+
+  #scale(min: number, max: number): void {
+    this.#isScaling = true;
+    for (const { plot } of this.#plots) plot.setScale("x", { min, max });
+    this.#isScaling = false;
+    this.#follow();
+  }
+
+  #drawMarks(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const theme = this.#theme();
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    const ratio = window.devicePixelRatio;
+    // the divergence is drawn last, over what falls on the same place
+    for (const { n, kind } of [...this.#model.marks].reverse()) {
+      const x = Math.round(plot.valToPos(n, "x", true));
+      ctx.strokeStyle = kind === "divergence" ? theme.differs : theme.ink;
+      ctx.lineWidth = (kind === "divergence" ? 2 : 1.25) * ratio;
+      ctx.setLineDash(
+        kind === "divergence"
+          ? []
+          : kind === "cause"
+            ? [5 * ratio, 3 * ratio]
+            : [2 * ratio, 3 * ratio],
+      );
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      if (kind === "divergence" && plot === this.#plots[0]?.plot) {
+        ctx.fillStyle = theme.differs;
+        ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+        ctx.textBaseline = "top";
+        const isLate = x > bbox.left + bbox.width * 0.8;
+        ctx.textAlign = isLate ? "right" : "left";
+        ctx.fillText("divergence", x + (isLate ? -5 : 5) * ratio, bbox.top + 3 * ratio);
+      }
+    }
+    ctx.restore();
+  }
+
+  #follow(): void {
+    const { operation, frame, sides, timelines } = this.#model;
+    for (const { plot, here, value, key } of this.#plots) {
+      const left = plot.valToPos(operation, "x");
+      here.hidden = !(left >= 0 && left <= plot.over.clientWidth);
+      here.style.transform = `translateX(${Math.round(left)}px)`;
+      const texts = sides.map((side) => percent(timelines[side]?.curves[key][frame]));
+      value.textContent = texts.every((text) => text === texts[0])
+        ? (texts[0] ?? "")
+        : texts.join(" | ");
+    }
+  }
+}
+
+// uPlot knows gaps as null.
+function valuesOf(curve: Float32Array): (number | null)[] {
+  return Array.from(curve, (value) => (Number.isNaN(value) ? null : value));
+}
+
+function percent(value: number | undefined): string {
+  return value === undefined || Number.isNaN(value) ? "not known" : `${(value * 100).toFixed(1)} %`;
+}

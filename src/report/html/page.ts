@@ -1,0 +1,92 @@
+// The report page: one HTML file with everything in it. What a reader needs first (verdict, cause, what still holds) is plain
+// HTML; the maps and curves are drawn by the page's own script from the packed data. Nothing is ever requested.
+import { createHash } from "node:crypto";
+import type { ViewData } from "../../tools/view/view-data.js";
+import { grouped } from "../words.js";
+import { escaped } from "./escape.js";
+import { script, style } from "./generated/page.js";
+import { marksOf } from "./marks.js";
+import { pack, type Packed } from "./pack.js";
+import type { PageReport } from "./page-report.js";
+import { headline } from "./plain-words.js";
+import { differencesHtml, legendHtml, sidesHtml, summaryHtml } from "./sections.js";
+import { viewerHtml } from "./viewer-html.js";
+
+/** @public */
+export interface HtmlPage {
+  readonly html: string;
+  readonly frames: number;
+  readonly bytes: number;
+}
+
+/** Makes the page. @param base64Max - see `pack` @public */
+export function htmlPage(data: ViewData, report: PageReport, base64Max?: number): HtmlPage {
+  const marks = marksOf(report.comparison);
+  const packed = pack(data, marks, base64Max);
+  const title = `${report.command}: ${data.run}`;
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<header class="top">
+<div>
+<p class="kicker">unified-trace ${escaped(report.command)}</p>
+<h1>${escaped(headline(data, report.comparison))}</h1>
+<p class="run">Run <b>${escaped(data.run)}</b>, ${grouped(data.operations)} operations</p>
+</div>
+<div class="top-buttons"><button type="button" id="theme" hidden>Theme</button></div>
+</header>
+<main>
+${summaryHtml(data, report)}
+${sidesHtml(data, [...report.notes, ...sampleNotes(data, packed)])}
+${viewerHtml(data, marks)}
+${legendHtml(data)}
+${differencesHtml(report)}
+</main>
+<script type="application/octet-stream" id="data">${packed.base64}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+  return { html, frames: data.frames.length, bytes: Buffer.byteLength(html) };
+}
+
+/** What the page may do: run its own script and style, and nothing else. */
+function policy(): string {
+  const hash = (text: string): string =>
+    `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  return [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+function sampleNotes(data: ViewData, { details }: Packed): string[] {
+  const notes: string[] = [];
+  const { frames, stride, near, operations } = data;
+  if (stride > 1) {
+    notes.push(
+      `The run is too long to show every operation: ${grouped(frames.length)} of ${grouped(operations)} are shown, all within ${grouped(near)} operations of what is marked, and every ${grouped(stride)}th elsewhere.`,
+    );
+  }
+  const [from, to] = details;
+  if (to - from < frames.length) {
+    const first = frames[from]?.n ?? 0;
+    const last = frames[to - 1]?.n ?? 0;
+    notes.push(
+      `Arguments and answers are in the page for operations ${grouped(first)} to ${grouped(last)} only, so that it stays small. Maps and curves show all.`,
+    );
+  }
+  return notes;
+}

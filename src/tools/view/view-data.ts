@@ -1,0 +1,73 @@
+// What the report page shows of one run, as data: frames (operations with what changed in the page maps), geometries and
+// labels. The page's packing and its drawing know nothing of adapters; this file knows nothing of either.
+import type { Placement } from "./placements.js";
+import type { ArenaGeometry } from "./geometry.js";
+
+/** Classes of a page in a packed map; `elsewhere`: in another band's span. Their index is their code. @public */
+export const CELL_CODES = [
+  "elsewhere",
+  "free",
+  "live",
+  "fixed",
+  "hole",
+  "pending",
+  "vacated",
+  "fenced",
+] as const;
+/** @public */
+export type CellCode = (typeof CELL_CODES)[number];
+
+/** Numbers of one run in `SideChanges.runs`: lane, class code, first page, pages, label, virtual id of the first (0: none).
+ * @public */
+export const RUN_NUMBERS = 6;
+
+/** What changed in one side's page map since the frame before. Later runs win. @public */
+export interface SideChanges {
+  readonly geometry: number | null; // the arena was laid out anew (index of a geometry): every page begins `elsewhere`
+  readonly runs: readonly number[]; // RUN_NUMBERS a run
+}
+
+/** Who holds pages, or what they wait for. @public */
+export interface CellLabel {
+  readonly text: string; // `r7`, `r7 main`, `r1 + tree`, `waits f3`; empty for label 0
+  readonly owner: string; // what pages of one colour share: a request, `tree`, a load; empty: nobody
+}
+
+/** One operation that the page can show. @public */
+export interface ViewFrame {
+  readonly n: number; // number of the operation
+  readonly op: string;
+  readonly args: string; // JSON
+  readonly base: FrameSide;
+  readonly candidate: FrameSide | null; // null with one side
+}
+
+/** @public */
+export interface FrameSide {
+  readonly answer: string | null; // JSON of `ok` or `err` and `fx`; null where the side gave none
+  readonly changes: SideChanges | null; // null: nothing changed, or the map is not known
+}
+
+/** One side of the page. @public */
+export interface ViewSide {
+  readonly name: string; // what the reader sees: a file, `self`, …
+  readonly maps: string; // where its page maps are from
+  readonly knownTo: number | null; // last operation whose map is known, null: none is
+  readonly note: string | null; // why maps end or are missing
+}
+
+/** @public */
+export interface ViewData {
+  readonly run: string;
+  readonly pageTokens: number;
+  readonly base: ViewSide;
+  readonly candidate: ViewSide | null;
+  readonly geometries: readonly ArenaGeometry[];
+  readonly labels: readonly CellLabel[];
+  readonly frames: readonly ViewFrame[]; // ascending
+  readonly operations: number; // of the run, as far as it was read
+  readonly stride: number; // between frames that are not near a focus; 1: every operation is a frame
+  readonly near: number; // operations on either side of a focus that are all frames, where stride > 1
+  readonly placements: readonly Placement[]; // at the divergence, at most PLACEMENTS_MAX
+  readonly placementsLeft: number; // further ones
+}
