@@ -43,6 +43,7 @@ const PACKAGES = {
   diff: ["report"],
   "hyparquet-writer": ["tools"],
   ndjson: ["workload", "adapter", "tools", "cli"],
+  uplot: ["report"], // bundled into the report page at build time
 };
 
 const anyOf = (names) => `(${names.join("|")})`;

@@ -50,6 +50,11 @@ export const checks = [
     run: () => runNode([command("typescript", "tsc"), "-p", "test/tsconfig.json"]),
   },
   {
+    name: "types of the page",
+    run: () =>
+      runNode([command("typescript", "tsc"), "-p", "src/report/html/browser/tsconfig.json"]),
+  },
+  {
     name: "lint",
     run: () =>
       runNode([command("eslint"), "--cache", "--cache-location", join(cache, "eslint"), "."]),

@@ -1,9 +1,9 @@
-// A candidate with a planted change: at the first take from operation 60,000 on that gets two or more pages of `full`, it
-// hands them out the other way round, once. Needs a built checkout.
+// A candidate with a planted change: at the first take from an operation on (60,000, or UT_PLANT_FROM) that gets two or more
+// pages of `full`, it hands them out the other way round, once. Needs a built checkout.
 import { Band } from "../../dist/kv/alloc/band.js";
 import { KV_OPERATIONS, KVStorage } from "../../dist/kv/storage.js";
 
-const FROM = 60_000; // operation
+const FROM = Number(process.env.UT_PLANT_FROM ?? 60_000); // operation
 
 let operations = 0;
 let isPlanted = false;

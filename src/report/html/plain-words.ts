@@ -129,15 +129,17 @@ function byteRange({ pageBytes }: Placement, page: number): string {
   return `bytes ${grouped(page * pageBytes)}–${grouped((page + 1) * pageBytes - 1)}`;
 }
 
-function why({ cause, n, fields }: Divergence, examination: Examination | null): Answered {
+function why(divergence: Divergence, examination: Examination | null): Answered {
   const points = (examination?.origins ?? []).map(
     ({ side, space, id, n: at, op, use }) =>
       `${visible(space)} ${grouped(id)} (the ${side}'s choice) was ${use} by operation ${grouped(at)} (${visible(op)}), on both sides.`,
   );
-  return { question: "What is the cause?", answer: causeSentence(cause, n, fields.length), points };
+  return { question: "What is the cause?", answer: causeSentence(divergence), points };
 }
 
-function causeSentence(cause: Divergence["cause"], n: number, fields: number): string {
+function causeSentence({ cause, n, fields: { length: fields }, agreeing }: Divergence): string {
+  if (cause === null && agreeing.length > 0)
+    return `Operation ${grouped(n)} itself. The states of both sides stay the same; only the answer differs.`;
   if (cause === null) return "Without digests of the states no earlier cause can be told.";
   if (cause.n === n) {
     const before = "Before it, every part of both states was the same";

@@ -3,12 +3,13 @@ import type { FieldDifference } from "../../tools/outcome.js";
 import type { ViewData, ViewSide } from "../../tools/view/view-data.js";
 import { answerDiff, type DiffLine, fieldDiff } from "../answer-diff.js";
 import { answerText, effectsText, valueText } from "../values.js";
-import { grouped } from "../words.js";
+import { counted, grouped } from "../words.js";
 import { escaped } from "./escape.js";
 import type { PageReport } from "./page-report.js";
 import { type Answered, answeredQuestions, modeSentence, modeWords } from "./plain-words.js";
 
 const STATE_LINES_MAX = 400;
+const STATE_LINES_OPEN = 16;
 
 /** Verdict, cause and what still holds, in plain words. @internal */
 export function summaryHtml(data: ViewData, report: PageReport): string {
@@ -24,7 +25,7 @@ export function summaryHtml(data: ViewData, report: PageReport): string {
   const modes =
     rows.length === 0
       ? ""
-      : `<article class="card"><h3>What still holds?</h3><p class="lead" id="holds">${escaped(holds)}</p><table class="modes"><tbody>${rows.join("")}</tbody></table></article>`;
+      : `<article class="card broad"><h3>What still holds?</h3><p class="lead" id="holds">${escaped(holds)}</p><table class="modes"><tbody>${rows.join("")}</tbody></table></article>`;
   const again =
     reproduce === null
       ? ""
@@ -117,9 +118,14 @@ export function differencesHtml({ comparison, text }: PageReport): string {
 function statesHtml(fields: readonly FieldDifference[]): string {
   const lines = fieldDiff(fields, true);
   const shown = lines.slice(0, STATE_LINES_MAX);
+  const isLong = shown.length > STATE_LINES_OPEN;
   const more =
     lines.length > shown.length ? `<p>… and ${lines.length - shown.length} lines more.</p>` : "";
-  return `<h2>Full states right after it</h2><p>${grouped(fields.length)} fields differ.</p>${diffHtml(shown)}${more}`;
+  const title = `<h2>Full states right after it</h2>`;
+  const head = `${counted(fields.length, "field")} ${fields.length === 1 ? "differs" : "differ"}`;
+  const body = `${diffHtml(shown)}${more}`;
+  if (!isLong) return `${title}<p>${head}.</p>${body}`;
+  return `${title}<details><summary>${head}</summary>${body}</details>`;
 }
 
 function diffHtml(lines: readonly DiffLine[]): string {

@@ -3,10 +3,11 @@ import uPlot from "uplot";
 import { grouped } from "../../words.js";
 import type { Curves as SideCurves } from "../shared/timeline.js";
 import type { Theme } from "./colours.js";
-import { make, part } from "./dom.js";
+import { button, make, part } from "./dom.js";
 import type { Model } from "./model.js";
 
 const HEIGHT = 96; // pixels
+const NEAR = 2000; // operations
 const CURVES: readonly {
   readonly key: keyof SideCurves;
   readonly title: string;
@@ -52,10 +53,19 @@ export class CurvePlots {
     for (const { plot } of this.#plots) plot.redraw(false);
   }
 
-  /** Shows all operations again. */
+  /** Shows all operations. */
   showAll(): void {
     const { n } = this.#model.data;
-    this.#scale(n[0] ?? 0, n.at(-1) ?? 1);
+    this.#scale(n[0] ?? 0, Math.max(1, n.at(-1) ?? 1));
+  }
+
+  /** Shows the neighbours of the operation at hand. */
+  showNear(): void {
+    const { data, operation } = this.#model;
+    const last = data.n.at(-1) ?? 1;
+    const wide = Math.min(last, NEAR);
+    const from = Math.max(0, Math.min(last - wide, operation - wide / 2));
+    this.#scale(from, Math.max(1, from + wide));
   }
 
   #width(): number {
@@ -65,8 +75,14 @@ export class CurvePlots {
   #build(): void {
     const x = [...this.#model.data.n];
     const heading = make("h2", "", "Curves");
-    const hint = make("span", "about", "drag to zoom, double-click for all, click to go there");
-    this.#place.append(make("div", "zoom", heading, hint));
+    const hint = make("span", "about", "drag to zoom, click to go there");
+    const near = button("Around here", `the ${NEAR} operations around this one`, () => {
+      this.showNear();
+    });
+    const all = button("Whole run", "all operations", () => {
+      this.showAll();
+    });
+    this.#place.append(make("div", "zoom", heading, hint, make("span", "fill"), near, all));
     for (const [index, { key, title, about }] of CURVES.entries()) {
       const value = make("span", "counts");
       const holder = make("div", "curve");
@@ -96,7 +112,6 @@ export class CurvePlots {
     const grid = { stroke: () => this.#theme().grid, width: 1 };
     const ticks = { stroke: () => this.#theme().grid, width: 1, size: 4 };
     const isTwo = this.#model.sides.length === 2;
-    const { n } = this.#model.data;
     return {
       width: this.#width(),
       height: HEIGHT + (isLast ? 22 : 0),
@@ -108,7 +123,7 @@ export class CurvePlots {
         sync: { key: "n" },
       },
       scales: {
-        x: { time: false, range: (_plot, from, to) => [from ?? n[0] ?? 0, to ?? n.at(-1) ?? 1] },
+        x: { time: false, range: (_plot, from, to) => [from, to] },
         y: { range: [0, 1] },
       },
       axes: [
@@ -158,7 +173,8 @@ export class CurvePlots {
   #scaled(plot: uPlot, key: string): void {
     if (key !== "x" || this.#isScaling) return;
     const { min, max } = plot.scales["x"] ?? {};
-    if (min != null && max != null && this.#plots.length === CURVES.length) this.#scale(min, max);
+    if (typeof min === "number" && typeof max === "number" && this.#plots.length === CURVES.length)
+      this.#scale(min, max);
     this.#follow();
   }
 
@@ -205,8 +221,20 @@ export class CurvePlots {
     ctx.restore();
   }
 
+  /** Moves the part that is shown, as wide as it is, to where the reader went. */
+  #keepInSight(operation: number): void {
+    const { min, max } = this.#plots[0]?.plot.scales["x"] ?? {};
+    if (typeof min !== "number" || typeof max !== "number" || this.#isScaling) return;
+    if (operation >= min && operation <= max) return;
+    const last = Math.max(1, this.#model.data.n.at(-1) ?? 1);
+    const wide = max - min;
+    const from = Math.max(0, Math.min(last - wide, operation - wide / 2));
+    this.#scale(from, from + wide);
+  }
+
   #follow(): void {
     const { operation, frame, sides, timelines } = this.#model;
+    this.#keepInSight(operation);
     for (const { plot, here, value, key } of this.#plots) {
       const left = plot.valToPos(operation, "x");
       here.hidden = !(left >= 0 && left <= plot.over.clientWidth);

@@ -65,6 +65,7 @@ async function start(): Promise<void> {
     controls.goThrough(frames, means);
   });
   showFirst(model);
+  curves.showNear();
   (window as unknown as { unifiedTrace: PageFace }).unifiedTrace = faceOf(model); // the page's only global
 }
 

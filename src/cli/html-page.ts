@@ -1,0 +1,42 @@
+// `--html FILE`: writes the report page of what a command just looked at.
+import { UsageError } from "../base/errors.js";
+import type { HtmlPage } from "../report/html/page.js";
+import type { PageReport } from "../report/html/page-report.js";
+import { bytes, counted, visible } from "../report/words.js";
+import { isReadAgain } from "../trace/reader-input.js";
+import type { CollectOptions } from "../tools/view/collect.js";
+import { writeWhole } from "../workload/case-files.js";
+import { progressOf } from "./command.js";
+import type { Session } from "./session.js";
+
+/** Help of the flag. @internal */
+export const HTML_FLAG = "write one offline page: maps, curves, the difference";
+
+/** Refuses what no page can be made of, before any work is done. Throws `UsageError`. @internal */
+export function checkHtml(file: string | undefined, trace: string | undefined): void {
+  if (file === undefined) return;
+  if (file === "-") throw new UsageError("--html writes a file: - is none");
+  if (trace !== undefined && !isReadAgain(trace)) {
+    throw new UsageError(`--html reads the trace once more, and ${trace} can be read only once`);
+  }
+}
+
+/**
+ * Collects the maps of a run and writes the page. Throws `EnvironmentError` where the file cannot be written.
+ * @internal
+ */
+export async function writeHtml(
+  file: string,
+  options: Omit<CollectOptions, "signal" | "onProgress">,
+  report: PageReport,
+  session: Session,
+): Promise<void> {
+  const { collectView } = await import("../tools/view/collect.js");
+  const { htmlPage } = await import("../report/html/page.js");
+  const control = { signal: session.signal, onProgress: progressOf(session, "drawn") };
+  const data = await collectView({ ...options, ...control });
+  const page: HtmlPage = htmlPage(data, report);
+  writeWhole(file, page.html);
+  const shown = `${counted(page.frames, "operation")} of run ${visible(data.run)}`;
+  session.note(`unified-trace: ${visible(file)} shows ${shown}, ${bytes(page.bytes)}`);
+}
