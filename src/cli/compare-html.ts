@@ -1,42 +1,56 @@
 // The page of a comparison: which run it shows, and what drives its two sides.
 import { comparisonsText } from "../report/compare-text.js";
 import { PLAIN } from "../report/palette.js";
-import type { StartAdapter } from "../tools/candidate.js";
 import type { CompareResult, RunComparison } from "../tools/outcome.js";
-import type { ReaderOptions } from "../trace/reader.js";
-import type { CollectOptions } from "../tools/view/collect.js";
-import { writeHtml } from "./html-page.js";
+import type { MapImplementation } from "../tools/view/map-source.js";
+import { giveHtml } from "./html-page.js";
+import { type ImplementationFlags, starterOf } from "./implementation.js";
+import { readerOptions, type ReadingFlags } from "./reading.js";
 import type { Session } from "./session.js";
 
-/** @internal */
-export interface ComparePage {
-  readonly file: string;
-  readonly result: CompareResult;
-  readonly run: string | null; // that the user chose
-  readonly trace: string;
-  readonly hash: string | null;
-  /** Of the trace, and of a second one: what answers as it does. */
-  readonly base: { readonly spec: string; readonly start: StartAdapter } | null;
-  readonly candidate: NonNullable<CollectOptions["candidate"]>;
-  readonly reader: ReaderOptions;
+interface PageFlags extends ImplementationFlags, ReadingFlags {
+  readonly html: string;
+  readonly base?: string;
+  readonly run?: string;
 }
 
-/** Writes the page of the run with the earliest divergence; without one, of the run that was chosen or the first.
- * @internal */
-export async function writeCompareHtml(page: ComparePage, session: Session): Promise<void> {
-  const { result, trace, hash, base, candidate, reader } = page;
-  const name = result.first?.run ?? page.run ?? result.runs[0]?.run ?? null;
-  const comparison = result.runs.find(({ run }) => run === name) ?? null;
-  const divergence = comparison?.divergence ?? null;
+/** What was compared, and what came out. @internal */
+export interface Compared {
+  readonly trace: string;
+  readonly candidate: { readonly kind: "file" | "implementation"; readonly name: string };
+  readonly result: CompareResult;
+  readonly hash: string | null;
+}
+
+/** Writes the page of the run with the earliest divergence; without one, of the run that was chosen or the first. The exit
+ * code. @internal */
+export async function giveComparePage(
+  flags: PageFlags,
+  { trace, candidate: { kind, name }, result, hash }: Compared,
+  session: Session,
+): Promise<number> {
+  const side = (spec: string): MapImplementation => ({
+    spec,
+    start: starterOf(spec, flags, session),
+  });
+  // what answers as the trace does; `self` tells nothing of it where it is what is compared
+  const isSelf = kind === "implementation" && name.startsWith("self");
+  const baseSpec = flags.base ?? (isSelf ? null : "self");
+  const candidate =
+    kind === "file"
+      ? ({ kind: "trace", trace: name, implementation: side(baseSpec ?? "self") } as const)
+      : ({ kind, implementation: side(name) } as const);
+  const run = result.first?.run ?? flags.run ?? result.runs[0]?.run ?? null;
+  const comparison = result.runs.find((each) => each.run === run) ?? null;
   const options = {
     trace,
-    run: name,
-    base,
+    run,
+    base: baseSpec === null ? null : side(baseSpec),
     candidate,
-    divergence: divergence?.n ?? null,
+    divergence: comparison?.divergence?.n ?? null,
     sameBefore: comparison === null ? 0 : sameBefore(result, comparison),
     focus: focusOf(comparison),
-    reader,
+    reader: readerOptions(flags, session),
   };
   const report = {
     command: "compare",
@@ -44,9 +58,9 @@ export async function writeCompareHtml(page: ComparePage, session: Session): Pro
     mode: result.mode,
     text: comparisonsText([result], { palette: PLAIN, verbose: false, trace: hash }),
     reproduce: comparison?.reproduce ?? null,
-    notes: notesOf(result, name),
+    notes: notesOf(result, run),
   };
-  await writeHtml(page.file, options, report, session);
+  return giveHtml(flags.html, options, report, session);
 }
 
 /** Equal digests of all components are an equal state; without them nothing is known. */

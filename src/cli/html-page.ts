@@ -1,5 +1,6 @@
 // `--html FILE`: writes the report page of what a command just looked at.
-import { UsageError } from "../base/errors.js";
+import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
+import { EXIT } from "../base/exit-codes.js";
 import type { HtmlPage } from "../report/html/page.js";
 import type { PageReport } from "../report/html/page-report.js";
 import { bytes, counted, visible } from "../report/words.js";
@@ -21,11 +22,40 @@ export function checkHtml(file: string | undefined, trace: string | undefined): 
   }
 }
 
+/** The same of a comparison: a page has two sides. @internal */
+export function checkPages(
+  file: string | undefined,
+  base: string,
+  candidates: readonly { readonly kind: "file" | "implementation"; readonly name: string }[],
+): void {
+  if (file === undefined) return;
+  if (candidates.length > 1) throw new UsageError("--html shows one candidate, not several");
+  for (const { kind, name } of candidates) if (kind === "file") checkHtml(file, name);
+  checkHtml(file, base);
+}
+
 /**
- * Collects the maps of a run and writes the page. Throws `EnvironmentError` where the file cannot be written.
- * @internal
+ * Collects the maps of a run and writes the page; the exit code. What keeps it from being written is told and takes nothing
+ * from the answer that was printed. @internal
  */
-export async function writeHtml(
+export async function giveHtml(
+  file: string,
+  options: Omit<CollectOptions, "signal" | "onProgress">,
+  report: PageReport,
+  session: Session,
+): Promise<number> {
+  try {
+    await writeHtml(file, options, report, session);
+    return EXIT.ok;
+  } catch (error) {
+    session.signal.throwIfAborted();
+    if (!(error instanceof UnifiedTraceError) || error instanceof InternalError) throw error;
+    session.note(`unified-trace: no page: ${visible(error.describe())}`);
+    return error.exitCode;
+  }
+}
+
+async function writeHtml(
   file: string,
   options: Omit<CollectOptions, "signal" | "onProgress">,
   report: PageReport,

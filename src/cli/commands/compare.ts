@@ -1,6 +1,6 @@
 // `compare`: a trace against an implementation, or two traces.
 import type { Command } from "commander";
-import { InternalError, UnifiedTraceError, UsageError } from "../../base/errors.js";
+import { UsageError } from "../../base/errors.js";
 import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { compareCases } from "../../report/compare-cases.js";
 import { comparisonsText } from "../../report/compare-text.js";
@@ -16,7 +16,6 @@ import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
 import { readBaseline, readMasks } from "../../tools/known-differences.js";
 import { type Mask, MaskSet } from "../../tools/masks.js";
 import type { CompareResult, CompareVerdict } from "../../tools/outcome.js";
-import type { MapImplementation } from "../../tools/view/map-source.js";
 import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
@@ -30,7 +29,7 @@ import {
   starterOf,
 } from "../implementation.js";
 import type { ImplementationFlags } from "../implementation.js";
-import { checkHtml, HTML_FLAG } from "../html-page.js";
+import { checkPages, HTML_FLAG } from "../html-page.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
 import {
@@ -190,7 +189,7 @@ async function compare(
   session: Session,
 ): Promise<number> {
   const { base, candidates } = await sidesOf(files, flags);
-  checkPage(base, candidates, flags);
+  checkPages(flags.html, base, candidates);
   if (flags.time === true) checkTiming(flags.trace, flags);
   const accepted = flags.baseline === undefined ? null : readBaseline(readJsonFile(flags.baseline));
   const masks = masksOf(flags);
@@ -222,60 +221,9 @@ async function compare(
   const [result] = told;
   const [candidate] = candidates;
   if (flags.html === undefined || result === undefined || candidate === undefined) return code;
-  return worstExit([
-    code,
-    await givePage(flags.html, { base, candidate, result, hash }, flags, session),
-  ]);
-}
-
-/** A page has two sides, of traces that can be read once more. */
-function checkPage(
-  base: string,
-  candidates: readonly CandidateSide[],
-  { html }: CompareFlags,
-): void {
-  checkHtml(html, base);
-  if (html === undefined) return;
-  if (candidates.length > 1) throw new UsageError("--html shows one candidate, not several");
-  for (const { kind, name } of candidates) if (kind === "file") checkHtml(html, name);
-}
-
-interface Compared {
-  readonly base: string;
-  readonly candidate: CandidateSide;
-  readonly result: CompareResult;
-  readonly hash: string | null;
-}
-
-/** Writes the page; what keeps it from being written is told, and takes nothing from the report. */
-async function givePage(
-  file: string,
-  { base: trace, candidate: { kind, name }, result, hash }: Compared,
-  flags: CompareFlags,
-  session: Session,
-): Promise<number> {
-  const side = (spec: string): MapImplementation => ({
-    spec,
-    start: starterOf(spec, flags, session),
-  });
-  const base =
-    kind === "file" ? side(flags.base ?? "self") : (standInOf(name, flags, session).base ?? null);
-  const candidate =
-    kind === "file"
-      ? { kind: "trace" as const, trace: name, implementation: side(flags.base ?? "self") }
-      : { kind: "implementation" as const, implementation: side(name) };
-  const { writeCompareHtml } = await import("../compare-html.js");
-  const reader = readerOptions(flags, session);
-  const run = flags.run ?? null;
-  try {
-    await writeCompareHtml({ file, result, run, trace, hash, base, candidate, reader }, session);
-    return EXIT.ok;
-  } catch (error) {
-    session.signal.throwIfAborted();
-    if (!(error instanceof UnifiedTraceError) || error instanceof InternalError) throw error;
-    session.note(`unified-trace: no page: ${visible(error.describe())}`);
-    return error.exitCode;
-  }
+  const { giveComparePage } = await import("../compare-html.js");
+  const sides = { trace: base, candidate, result, hash };
+  return worstExit([code, await giveComparePage({ ...flags, html: flags.html }, sides, session)]);
 }
 
 function controlOf(flags: CompareFlags, session: Session): Omit<CompareChoices, "reproduce"> {

@@ -1,8 +1,6 @@
 // From page maps in a row to what changed between them: runs of pages with their new class, label and id.
-import type { BootOk } from "../../base/operations.js";
-import type { DirectConfig } from "../../base/run-config.js";
 import type { State } from "../../base/state.js";
-import { type ArenaGeometry, geometryOfAnswer } from "./geometry.js";
+import type { ArenaGeometry } from "./geometry.js";
 import type { Labels } from "./labels.js";
 import { type Cell, pageMap } from "./page-map.js";
 import { CELL_CODES, RUN_NUMBERS, type SideChanges } from "./view-data.js";
@@ -57,10 +55,6 @@ export class MapTracker {
     this.#geometry = geometry;
     this.#isNew = true;
   }
-  answered(answer: BootOk, arenaBytes: number, config: DirectConfig): void {
-    this.lay(geometryOfAnswer(answer, arenaBytes, config));
-  }
-
   /** What changed since the last map; null: nothing. */
   follow(state: State): SideChanges | null {
     const geometry = this.#geometry;

@@ -1,15 +1,16 @@
 // One implementation that is driven through a run for its page maps: operations in, answers and what changed out.
 import type { Adapter } from "../../adapter/adapter.js";
 import { CandidateError } from "../../base/errors.js";
-import type { Answer, BootOk, Operation } from "../../base/operations.js";
-import type { DirectConfig } from "../../base/run-config.js";
+import type { Answer, Operation } from "../../base/operations.js";
+import type { State } from "../../base/state.js";
 import { equalAnswers } from "../../trace/compare-values.js";
 import type { OpLine, RunLine, StateLine } from "../../trace/lines.js";
 import type { ComparedParts } from "../answered-line.js";
 import { Candidate, type StartAdapter } from "../candidate.js";
 import { isQuestion } from "../laws.js";
 import { partsWith } from "../sides.js";
-import { directConfigOf, geometryOfConfig } from "./geometry.js";
+import { type ArenaGeometry, directConfigOf, geometryOfConfig } from "./geometry.js";
+import { GeometryTrack } from "./geometry-track.js";
 import type { MapTracker } from "./map-changes.js";
 import type { SideChanges } from "./view-data.js";
 
@@ -26,7 +27,7 @@ export class MapSource {
   readonly #isRecorded: boolean; // has to answer as the trace does
   #adapter: Adapter | null = null;
   #parts: ComparedParts = { fx: true, digest: true };
-  #config: DirectConfig | null = null;
+  #track: GeometryTrack | null = null;
   #isChanged = true;
   note: string | null = null; // why there are no more maps
   knownTo: number | null = null;
@@ -40,7 +41,7 @@ export class MapSource {
 
   /** Opens the run. An implementation that does not answer it leaves `note` behind. */
   async open(line: RunLine, state: StateLine | null): Promise<void> {
-    this.#config = directConfigOf(line);
+    this.#track = new GeometryTrack(line);
     try {
       const adapter = await this.#candidate.ready();
       if (!adapter.info.domains.includes(line.domain)) {
@@ -59,7 +60,8 @@ export class MapSource {
       this.note = thrown.message;
       return;
     }
-    if (state !== null && this.#config !== null) this.tracker.lay(geometryOfConfig(this.#config));
+    const geometry = state === null ? null : geometryOfState(line, state.state);
+    if (geometry !== null) this.tracker.lay(geometry);
   }
 
   /** Answers in order; fewer where it breaks. */
@@ -122,17 +124,24 @@ export class MapSource {
     await this.#candidate.dispose();
   }
 
-  #note({ op, args }: OpLine, answer: Answer): void {
+  #note(line: OpLine, answer: Answer): void {
     if (answer.ok === undefined) return;
+    const { n, op } = line;
     // with digests, an operation that lists none changed nothing that a state tells
     this.#isChanged ||= this.#parts.digest ? answer.digest !== undefined : !isQuestion(op);
-    if (this.#config === null) return;
-    if (op === "boot") {
-      this.tracker.answered(answer.ok as BootOk, this.#config.arena_bytes, this.#config);
-    } else if (op === "arena.resize") {
-      const { arena_bytes: bytes } = args as { readonly arena_bytes: number };
-      this.tracker.answered(answer.ok as BootOk, bytes, this.#config);
-      this.#isChanged = true;
-    }
+    if (op !== "boot" && op !== "arena.resize") return;
+    this.#track?.note(line, answer);
+    const geometry = this.#track?.at(n) ?? null;
+    if (geometry !== null) this.tracker.lay(geometry);
+    this.#isChanged = true;
   }
+}
+
+/** The arena of a run that begins with a state: as configured, or as a resize before it left it. */
+function geometryOfState(line: RunLine, state: State): ArenaGeometry | null {
+  const config = directConfigOf(line);
+  const more = state.forwards["x_more"] as { readonly arena_bytes?: unknown } | undefined;
+  const bytes = more?.arena_bytes;
+  if (config === null) return null;
+  return geometryOfConfig(config, typeof bytes === "number" ? bytes : config.arena_bytes);
 }
