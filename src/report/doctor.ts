@@ -15,8 +15,8 @@ export interface Finding {
 export function doctorText(findings: readonly Finding[], palette: Palette): string {
   const paint = { there: palette.good, missing: palette.warn, wrong: palette.bad };
   const lines = findings.flatMap(({ what, state, text, advice }) => [
-    `${paint[state](state.padEnd(8))} ${what.padEnd(14)} ${text}`,
-    ...(advice === null ? [] : [palette.dim(`${" ".repeat(24)}${advice}`)]),
+    `${paint[state](state.padEnd(8))} ${what.padEnd(16)} ${text}`,
+    ...(advice === null ? [] : [palette.dim(`${" ".repeat(26)}${advice}`)]),
   ]);
   const wrong = findings.filter(({ state }) => state === "wrong").length;
   const missing = findings.filter(({ state }) => state === "missing").length;

@@ -1,8 +1,11 @@
 // `doctor`: what this machine has and lacks, and what to do about it.
 import { spawnSync } from "node:child_process";
+import { accessSync, constants, readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import process from "node:process";
 import zlib from "node:zlib";
 import type { Command } from "commander";
+import { cachePlaces } from "../../adapter/checkout-cache.js";
 import { EXIT } from "../../base/exit-codes.js";
 import { UnifiedTraceError } from "../../base/errors.js";
 import { nativeReport } from "../../device/native-loader.js";
@@ -10,6 +13,7 @@ import { openBackend } from "../../device/open-device.js";
 import { selfTest } from "../../device/self-test/self-test.js";
 import { doctorJson, doctorText, selfTestJson, selfTestText } from "../../report/doctor.js";
 import type { Finding } from "../../report/doctor.js";
+import { cacheFolder } from "../building.js";
 import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { oneOf } from "../flags.js";
@@ -76,7 +80,41 @@ async function examine(): Promise<Finding[]> {
     ...cudaFindings(),
     zstdFinding(),
     ...buildFindings(),
+    cacheFinding(),
   ];
+}
+
+/** Where `ref:GIT-REF` keeps what it built, and whether it can. */
+function cacheFinding(): Finding {
+  const what = "cache of builds";
+  const folder = cacheFolder(process.env);
+  const count = entriesOf(cachePlaces(folder).commits);
+  if (isWritable(folder)) {
+    const kept = count === 1 ? "1 built commit" : `${count} built commits`;
+    return { what, state: "there", text: `${folder}, ${kept}`, advice: null };
+  }
+  const text = `${folder} cannot be written: ref:GIT-REF cannot be built`;
+  const advice = "optional: UNIFIED_TRACE_CACHE names another folder";
+  return { what, state: "missing", text, advice };
+}
+
+function entriesOf(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return 0; // nothing was built yet
+  }
+}
+
+/** Whether the folder, or the nearest one above it that is there, can be written. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return isAbsent && dirname(folder) !== folder && isWritable(dirname(folder));
+  }
 }
 
 async function packageFinding(): Promise<Finding> {
@@ -101,9 +139,14 @@ function addonFinding(): Finding {
     return { what: "native addon", state: "there", text: path ?? "loaded", advice: null };
   }
   const text = reason ?? "not available";
-  const advice = "optional: npm run build:native (needs CMake and a C++20 compiler)";
+  const advice = "optional: install CMake and a C++20 compiler, then npm run build:native";
   return { what: "native addon", state: "missing", text, advice };
 }
+
+const DEVICE_ADVICE = {
+  host: "optional: npm run build:native; until then the simulated device is used",
+  cuda: "optional: a CUDA device and its driver, and npm run build:native where nvcc is on PATH; until then the simulated device is used",
+} as const;
 
 /** What the devices with bytes say of themselves. */
 function deviceFindings(): Finding[] {
@@ -115,8 +158,9 @@ function deviceFindings(): Finding[] {
       return { what, state: "there", text: `${name}, ${free}`, advice: null };
     } catch (error) {
       if (!(error instanceof UnifiedTraceError)) throw error;
-      const advice = "optional: the simulated device is used instead";
-      return { what, state: "missing", text: error.message, advice };
+      // the hint to this very command says nothing here
+      const text = error.message.replace(/ \(unified-trace doctor says more\)$/, "");
+      return { what, state: "missing", text, advice: DEVICE_ADVICE[kind] };
     }
   });
 }
@@ -131,7 +175,7 @@ function cudaFindings(): Finding[] {
       state: names === undefined ? "missing" : "there",
       text:
         names ?? "nvidia-smi is not found or finds no device: the simulated device is used instead",
-      advice: names === undefined ? "optional: a CUDA device and its driver" : null,
+      advice: names === undefined ? "optional: a CUDA device and NVIDIA's driver for it" : null,
     },
     {
       what: "CUDA compiler",
@@ -139,7 +183,10 @@ function cudaFindings(): Finding[] {
       text:
         compiler?.split("\n").at(-1) ??
         "nvcc is not on PATH: the CUDA backend cannot be built here",
-      advice: compiler === undefined ? "optional: the CUDA toolkit, with nvcc on PATH" : null,
+      advice:
+        compiler === undefined
+          ? "optional: the CUDA toolkit (nvcc on PATH), then npm run build:native"
+          : null,
     },
   ];
 }
@@ -157,18 +204,21 @@ function zstdFinding(): Finding {
 }
 
 function buildFindings(): Finding[] {
-  const programs: readonly [string, string][] = [
-    ["git", "names revisions in traces and reports"],
-    ["cmake", "builds the native addon"],
-    ["c++", "builds the native addon"],
+  const programs: readonly [name: string, use: string, packages: string][] = [
+    ["git", "names revisions, and ref: and bisect need it", "git"],
+    ["cmake", "builds the native addon", "cmake"],
+    ["c++", "builds the native addon", "g++"],
   ];
-  return programs.map(([name, use]) => {
+  return programs.map(([name, use, packages]) => {
     const version = probe(name, ["--version"])?.split("\n")[0];
     return {
       what: name,
       state: version === undefined ? "missing" : "there",
       text: version ?? `not found; it ${use}`,
-      advice: version === undefined ? `optional: install ${name}` : null,
+      advice:
+        version === undefined
+          ? `optional: install ${name}, on Debian and Ubuntu apt-get install ${packages}`
+          : null,
     };
   });
 }
