@@ -75,16 +75,23 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
   function cellsOf(side: string, band: string): Promise<[string, string, number][]> {
     return page.evaluate(`unifiedTrace.cells(${JSON.stringify(side)}, ${JSON.stringify(band)})`);
   }
+  /** The text of an element once what changed is drawn. */
+  async function told(selector: string): Promise<string> {
+    await page.evaluate(
+      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+    );
+    return (await page.textContent(selector)) ?? "";
+  }
   const shown = (): Promise<number> => page.evaluate("unifiedTrace.model.operation");
 
   test("begins at the divergence and says what it is", async () => {
     expect(await shown()).toBe(divergence);
     const { op } = operations[divergence]!;
-    expect(await page.textContent("h1")).toContain(`operation ${divergence} (${op})`);
-    expect(await page.textContent("#summary")).toContain("Which page lies elsewhere?");
+    expect(await told("h1")).toContain(`operation ${divergence} (${op})`);
+    expect(await told("#summary")).toContain("Which page lies elsewhere?");
     expect(holds.length).toBeGreaterThan(0);
-    expect(await page.textContent("#holds")).toContain(`“${holds[0]}”`);
-    expect(await page.textContent("#lanes")).toMatch(/2 pages differ/);
+    expect(await told("#holds")).toContain(`“${holds[0]}”`);
+    expect(await told("#lanes")).toMatch(/2 pages differ/);
   });
 
   test("both maps are the states of both sides at random operations", async () => {
@@ -128,7 +135,7 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
     expect(await shown()).toBe(divergence);
     await page.locator("#slider").fill("77");
     expect(await shown()).toBe(77);
-    expect(await page.textContent("#now")).toContain("Operation 77 of 2,000");
+    expect(await told("#now")).toContain("Operation 77 of 2,000");
   });
 
   test("search steps through what it finds", async () => {
@@ -143,7 +150,7 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
     await page.fill("#query", req);
     await page.press("#query", "Enter");
     expect(await shown()).toBe(naming[0]);
-    expect(await page.textContent("#found")).toContain(`1 of ${naming.length}`);
+    expect(await told("#found")).toContain(`1 of ${naming.length}`);
     await page.press("#query", "Escape");
     await page.keyboard.press("]");
     expect(await shown()).toBe(naming[1]);
@@ -156,7 +163,7 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
 
   test("a click follows a page by its id on both sides", async () => {
     await page.click(".jump-divergence");
-    await page.waitForTimeout(50);
+    await told("#now");
     const cells = await cellsOf("base", "full");
     const at = cells.findIndex(([name]) => name === "live");
     const box = (await page.locator("canvas.lane").last().boundingBox())!;
@@ -166,12 +173,9 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
       .locator("canvas.lane")
       .last()
       .click({ position: { x, y: 8 } });
-    await page.waitForTimeout(50);
-    expect(await page.textContent("#details .page")).toContain(
-      `Page with id ${cells[at]![2]} of full`,
-    );
+    expect(await told("#details .page")).toContain(`Page with id ${cells[at]![2]} of full`);
     await page.click("text=Operations that change it");
-    expect(await page.textContent("#found")).toContain("operations that change the page with id");
+    expect(await told("#found")).toContain("operations that change the page with id");
   });
 
   test("zoom shows a part of the arena, 0 the whole", async () => {
