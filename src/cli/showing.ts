@@ -10,6 +10,7 @@ import { counted, grouped, visible } from "../report/words.js";
 import { listOperations } from "../tools/view/list-operations.js";
 import { lookAt } from "../tools/view/look-at.js";
 import type { Look } from "../tools/view/look.js";
+import type { WalkOptions } from "../tools/view/walker.js";
 import { loadConfigs } from "../workload/configs.js";
 import { readInputs } from "../workload/read-inputs.js";
 import { progressOf } from "./command.js";
@@ -25,6 +26,8 @@ export interface ShowFlags extends ImplementationFlags, ReadingFlags {
   readonly run?: string;
   readonly op?: number;
   readonly state?: boolean;
+  readonly step?: boolean;
+  readonly break?: readonly string[];
   readonly from?: number;
   readonly to?: number;
   readonly impl: string;
@@ -42,7 +45,7 @@ export async function showPlan(
   isGiven: IsGiven,
   session: Session,
 ): Promise<number> {
-  for (const flag of ["run", "op", "state", "from", "to", "impl", "candidate"])
+  for (const flag of ["run", "op", "state", "step", "break", "from", "to", "impl", "candidate"])
     if (isGiven(flag)) throw new UsageError(`--${flag} is about a trace: name its FILE`);
   const inputs = await readInputs([plan], session.signal);
   const planned = planReport(configurationNamed(plan, "--plan", loadConfigs(), inputs));
@@ -58,6 +61,8 @@ export async function showFile(
   isGiven: IsGiven,
   session: Session,
 ): Promise<number> {
+  if (flags.step === true) return walkRun(file, flags, isGiven, session);
+  if (isGiven("break")) throw new UsageError("--break is about --step");
   if (flags.op === undefined) {
     for (const flag of ["state", "impl", "candidate"])
       if (isGiven(flag)) throw new UsageError(`--${flag} is about one operation: --op N names it`);
@@ -93,18 +98,33 @@ async function list(file: string, flags: ShowFlags, session: Session): Promise<n
   return isPartial ? EXIT.incomplete : EXIT.ok;
 }
 
-async function showOperation(
+async function walkRun(
   file: string,
-  flags: ShowFlags & { readonly op: number },
+  flags: ShowFlags,
   isGiven: IsGiven,
   session: Session,
 ): Promise<number> {
-  const { run, op, impl, candidate } = flags;
-  const base = { spec: impl, start: starterOf(impl, flags, session) };
-  const look = await lookAt({
-    trace: file,
-    op,
-    base,
+  for (const flag of ["from", "to", "state"])
+    if (isGiven(flag)) throw new UsageError(`--${flag} says nothing with --step`);
+  if (session.isJson)
+    throw new UsageError("--json: --step is for reading; --op N --json gives one operation");
+  if (file === "-")
+    throw new UsageError("-: --step reads its commands from standard input: name a file");
+  const { step } = await import("./stepping.js");
+  const { Walker } = await import("../tools/view/walker.js");
+  const walker = await Walker.open({ trace: file, ...sidesOf(flags, isGiven, session) });
+  try {
+    return await step(walker, flags.op ?? null, flags.break ?? [], session);
+  } finally {
+    await walker.dispose();
+  }
+}
+
+/** What a look and a walk are told alike. */
+function sidesOf(flags: ShowFlags, isGiven: IsGiven, session: Session): Omit<WalkOptions, "trace"> {
+  const { run, impl, candidate } = flags;
+  return {
+    base: { spec: impl, start: starterOf(impl, flags, session) },
     isBaseAsked: isGiven("impl") && impl.startsWith("heap:"),
     ...(run === undefined ? {} : { run }),
     ...(candidate === undefined
@@ -113,12 +133,27 @@ async function showOperation(
     reader: readerOptions(flags, session),
     signal: session.signal,
     onProgress: progressOf(session, "read"),
-  });
+  };
+}
+
+async function showOperation(
+  file: string,
+  flags: ShowFlags & { readonly op: number },
+  isGiven: IsGiven,
+  session: Session,
+): Promise<number> {
+  const look = await lookAt({ trace: file, op: flags.op, ...sidesOf(flags, isGiven, session) });
   const hasState = flags.state === true;
   if (session.isJson) session.printJson(lookJson(look, hasState));
   else {
     const { palette, columns, isVerbose } = session;
-    const lines = lookText(look, { palette, columns, verbose: isVerbose, hasState });
+    const lines = lookText(look, {
+      palette,
+      columns,
+      verbose: isVerbose,
+      hasState,
+      tellsSource: true,
+    });
     session.print([...lines, summary(look, session)].join("\n"));
   }
   return exitOf(look);

@@ -11,6 +11,7 @@ import { wrapped } from "./wrapped.js";
 /** @public */
 export interface LookTextOptions extends MapOptions {
   readonly hasState: boolean; // the full state as well
+  readonly tellsSource: boolean; // where states come from, even where they are known
 }
 
 const TEXT_MAX = 2000;
@@ -75,10 +76,11 @@ function sideText(
     ([component, digest]) => `${visible(component)} ${visible(digest)}`,
   );
   if (digests.length > 0) lines.push(...wrapped("  digest    ", digests, columns));
-  lines.push(
-    ...wrapped("  state     ", sourceText(side.source, after).split(" "), columns, 12, ""),
-    "",
-  );
+  if (options.tellsSource || side.source.from === "nowhere") {
+    const source = sourceText(side.source, after).split(" ");
+    lines.push(...wrapped("  state     ", source, columns, 12, ""));
+  }
+  lines.push("");
   lines.push(...snapshotText(before, after, options));
   return lines;
 }

@@ -61,7 +61,8 @@ async function commandsOf(): Promise<readonly Command[]> {
   return program.commands;
 }
 
-const ADDING_UP = ["--scenario", "--build"]; // every scenario; the commands of a build, one after the other
+// every scenario; the commands of a build, one after the other; every breakpoint
+const ADDING_UP = ["--scenario", "--build", "--break"];
 
 test("every flag of every command that takes a value takes it once, but for those that add up", async () => {
   let refused = 0;

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { UsageError } from "../../base/errors.js";
 import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { wholeNumber } from "../flags.js";
+import { mayRepeat, wholeNumber } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS } from "../implementation.js";
 import { addReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
@@ -16,6 +16,9 @@ the bytes of the arena. States come from the trace's state lines where there is 
 replaying on --impl what lies before N; where it does not answer as recorded, that is told instead
 (exit 1). Of a heap it shows the objects in address space.
 
+--step walks the run, on both sides with --candidate: next, previous, go N, continue to the next
+--break, such as op=tokens.extend, request=r3, page=full:17, refused, differs, state=full.live>100.
+
 CONFIG of --plan is a preset (such as gpt-oss-120b or inkling), a .json file in the model form or in
 the direct form, or a name of scenarios/configs.json. A preset alone is planned for pages of 16
 tokens, 16 GiB and 64 requests; a file says what it wants. A configuration that boot would refuse is
@@ -26,6 +29,7 @@ Examples:
   unified-trace show base.jsonl --run full+window/p16/seed-7 --from 40 --to 60
   unified-trace show base.jsonl --run full+window/p16/seed-7 --op 41
   unified-trace show base.jsonl --op 41 --state --candidate checkout:../other
+  unified-trace show base.jsonl --step --break refused --candidate checkout:../other
   unified-trace show --plan gpt-oss-120b`;
 
 /** @internal */
@@ -36,6 +40,15 @@ export function addShow(command: Command, session: Session, outcome: CommandOutc
     .option("--run <id>", "the run (default: the first)")
     .option("--op <n>", "show this operation and the arena around it", number("--op"))
     .option("--state", "with --op: the full state after it as well")
+    .option("--step", "walk the run, with commands from the terminal or a pipe (h: help)")
+    .addOption(
+      mayRepeat(
+        new Option(
+          "--break <spec>",
+          "with --step: where continue stops, several times if need be",
+        ).argParser(collect),
+      ),
+    )
     .option("--from <n>", "list operations from this one on", number("--from"))
     .option("--to <n>", "list operations up to this one", number("--to"))
     .addOption(
@@ -64,4 +77,8 @@ export function addShow(command: Command, session: Session, outcome: CommandOutc
           : forms.showFile(file, flags, isGiven, session);
       }),
     );
+}
+
+function collect(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
 }
