@@ -60,7 +60,8 @@ export async function giveComparePage(
     reproduce: comparison?.reproduce ?? null,
     notes: notesOf(result, run),
   };
-  return giveHtml(flags.html, options, report, session);
+  const { code } = await giveHtml(flags.html, options, report, session);
+  return code;
 }
 
 /** Equal digests of all components are an equal state; without them nothing is known. */

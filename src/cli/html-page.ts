@@ -6,6 +6,7 @@ import type { PageReport } from "../report/html/page-report.js";
 import { bytes, counted, visible } from "../report/words.js";
 import { isReadAgain } from "../trace/reader-input.js";
 import type { CollectOptions } from "../tools/view/collect.js";
+import type { ViewData } from "../tools/view/view-data.js";
 import { writeWhole } from "../workload/case-files.js";
 import { progressOf } from "./command.js";
 import type { Session } from "./session.js";
@@ -35,23 +36,22 @@ export function checkPages(
 }
 
 /**
- * Collects the maps of a run and writes the page; the exit code. What keeps it from being written is told and takes nothing
- * from the answer that was printed. @internal
+ * Collects the maps of a run and writes the page; the exit code, and what it shows. What keeps it from being written is told
+ * and takes nothing from the answer that was printed. @internal
  */
 export async function giveHtml(
   file: string,
   options: Omit<CollectOptions, "signal" | "onProgress">,
   report: PageReport,
   session: Session,
-): Promise<number> {
+): Promise<{ readonly code: number; readonly data: ViewData | null }> {
   try {
-    await writeHtml(file, options, report, session);
-    return EXIT.ok;
+    return { code: EXIT.ok, data: await writeHtml(file, options, report, session) };
   } catch (error) {
     session.signal.throwIfAborted();
     if (!(error instanceof UnifiedTraceError) || error instanceof InternalError) throw error;
     session.note(`unified-trace: no page: ${visible(error.describe())}`);
-    return error.exitCode;
+    return { code: error.exitCode, data: null };
   }
 }
 
@@ -60,7 +60,7 @@ async function writeHtml(
   options: Omit<CollectOptions, "signal" | "onProgress">,
   report: PageReport,
   session: Session,
-): Promise<void> {
+): Promise<ViewData> {
   const { collectView } = await import("../tools/view/collect.js");
   const { htmlPage } = await import("../report/html/page.js");
   const control = { signal: session.signal, onProgress: progressOf(session, "drawn") };
@@ -69,4 +69,5 @@ async function writeHtml(
   writeWhole(file, page.html);
   const shown = `${counted(page.frames, "operation")} of run ${visible(data.run)}`;
   session.note(`unified-trace: ${visible(file)} shows ${shown}, ${bytes(page.bytes)}`);
+  return data;
 }

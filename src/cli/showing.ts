@@ -33,6 +33,7 @@ export interface ShowFlags extends ImplementationFlags, ReadingFlags {
   readonly impl: string;
   readonly candidate?: string;
   readonly plan?: string;
+  readonly html?: string;
 }
 
 type IsGiven = (name: string) => boolean;
@@ -45,7 +46,19 @@ export async function showPlan(
   isGiven: IsGiven,
   session: Session,
 ): Promise<number> {
-  for (const flag of ["run", "op", "state", "step", "break", "from", "to", "impl", "candidate"])
+  const ofTraces = [
+    "run",
+    "op",
+    "state",
+    "step",
+    "break",
+    "from",
+    "to",
+    "impl",
+    "candidate",
+    "html",
+  ];
+  for (const flag of ofTraces)
     if (isGiven(flag)) throw new UsageError(`--${flag} is about a trace: name its FILE`);
   const inputs = await readInputs([plan], session.signal);
   const planned = planReport(configurationNamed(plan, "--plan", loadConfigs(), inputs));
@@ -61,6 +74,13 @@ export async function showFile(
   isGiven: IsGiven,
   session: Session,
 ): Promise<number> {
+  const { html } = flags;
+  if (html !== undefined) {
+    for (const flag of ["state", "step", "break", "from", "to", "candidate", "json"])
+      if (isGiven(flag)) throw new UsageError(`--${flag} says nothing beside --html`);
+    const { showHtml } = await import("./show-html.js");
+    return showHtml(file, { ...flags, html }, session);
+  }
   if (flags.step === true) return walkRun(file, flags, isGiven, session);
   if (isGiven("break")) throw new UsageError("--break is about --step");
   if (flags.op === undefined) {

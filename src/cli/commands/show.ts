@@ -5,6 +5,7 @@ import { addSharedFlags, afterHelp, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { mayRepeat, wholeNumber } from "../flags.js";
 import { addImplementationFlags, IMPLEMENTATION_FORMS } from "../implementation.js";
+import { HTML_FLAG } from "../html-page.js";
 import { addReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
 import type { ShowFlags } from "../showing.js";
@@ -30,6 +31,7 @@ Examples:
   unified-trace show base.jsonl --run full+window/p16/seed-7 --op 41
   unified-trace show base.jsonl --op 41 --state --candidate checkout:../other
   unified-trace show base.jsonl --step --break refused --candidate checkout:../other
+  unified-trace show base.jsonl --run full+window/p16/seed-7 --html run.html
   unified-trace show --plan gpt-oss-120b`;
 
 /** @internal */
@@ -57,6 +59,7 @@ export function addShow(command: Command, session: Session, outcome: CommandOutc
       ),
     )
     .option("--candidate <implementation>", `a second side: ${IMPLEMENTATION_FORMS}`)
+    .option("--html <file>", `${HTML_FLAG}; with --op it begins there`)
     .option("--plan <config>", "a preset, a file in either form, or a named geometry")
     .option("--json", "print one JSON document");
   addReadingFlags(addImplementationFlags(command, "touched"));

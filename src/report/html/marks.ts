@@ -5,6 +5,12 @@ import type { PackedMark } from "./shared/format.js";
 
 const ORIGINS_MAX = 4;
 
+/** The operation that was asked for. @internal */
+export function markAt(n: number): PackedMark {
+  const title = `Operation ${grouped(n)}`;
+  return { n, kind: "origin", title, why: `${title} is where this page begins.` };
+}
+
 /** The divergence first, then its cause, what gave the differing ids their places, and where the sides agree again.
  * @internal */
 export function marksOf(run: RunComparison | null): readonly PackedMark[] {

@@ -10,4 +10,5 @@ export interface PageReport {
   readonly text: string; // the report as the terminal shows it
   readonly reproduce: string | null; // one command
   readonly notes: readonly string[]; // remarks on the whole, one sentence each
+  readonly at?: number; // operation at which the page begins, where there is no divergence
 }

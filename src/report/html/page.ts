@@ -5,7 +5,7 @@ import type { ViewData } from "../../tools/view/view-data.js";
 import { grouped } from "../words.js";
 import { escaped } from "./escape.js";
 import { script, style } from "./generated/page.js";
-import { marksOf } from "./marks.js";
+import { markAt, marksOf } from "./marks.js";
 import { pack, type Packed } from "./pack.js";
 import type { PageReport } from "./page-report.js";
 import { headline } from "./plain-words.js";
@@ -21,7 +21,7 @@ export interface HtmlPage {
 
 /** Makes the page. @param base64Max - see `pack` @public */
 export function htmlPage(data: ViewData, report: PageReport, base64Max?: number): HtmlPage {
-  const marks = marksOf(report.comparison);
+  const marks = report.at === undefined ? marksOf(report.comparison) : [markAt(report.at)];
   const packed = pack(data, marks, base64Max);
   const title = `${report.command}: ${data.run}`;
   const html = `<!doctype html>

@@ -33,7 +33,7 @@ const MEANS: Readonly<Record<CompareMode, string>> = {
 /** The first sentence of the page. @internal */
 export function headline(data: ViewData, run: RunComparison | null): string {
   if (data.candidate === null || run === null)
-    return `${counted(data.operations, "operation")} of one side.`;
+    return `Where every page lay, over ${counted(data.operations, "operation")}.`;
   const { divergence, unstable, verdict } = run;
   if (unstable !== null)
     return `The candidate does not do the same twice: operation ${grouped(unstable.n)} (${visible(unstable.op)}).`;

@@ -87,11 +87,13 @@ class Collection {
     const { trace, candidate, run } = this.#options;
     const own = await this.#openRun(trace, run);
     const other =
-      candidate?.kind === "trace" ? await this.#openRun(candidate.trace, own.line.run) : null;
+      candidate?.kind === "trace" ? await this.#findRun(candidate.trace, own.line.run, []) : null;
     this.#frames = this.#frameList(pagesOf(own.line));
     this.#pulse.run = own.line.run;
     await this.#base?.open(own.line, own.state);
-    await this.#candidate?.open((other ?? own).line, (other ?? own).state);
+    if (candidate?.kind === "trace" && other === null)
+      await this.#candidate?.end("the trace holds no such run");
+    else await this.#candidate?.open((other ?? own).line, (other ?? own).state);
     await this.#read(own.cursor, other?.cursor ?? null);
     const placements = this.#placements;
     return {
@@ -128,15 +130,20 @@ class Collection {
   }
 
   async #openRun(trace: string, wanted: string | null): Promise<OpenRun> {
+    const known: string[] = [];
+    const found = await this.#findRun(trace, wanted, known);
+    if (found !== null) return found;
+    if (wanted !== null) throw noSuchRun(wanted, trace, known);
+    throw new InputError("trace_structure", "holds no runs", { file: trace });
+  }
+
+  /** @param known - takes the runs that were passed */
+  async #findRun(trace: string, wanted: string | null, known: string[]): Promise<OpenRun | null> {
     const cursor = new TraceCursor(await openTrace(trace, this.#options.reader ?? {}));
     this.#cursors.push(cursor);
-    const known: string[] = [];
     for (;;) {
       const line = await cursor.nextRun();
-      if (line === null) {
-        if (wanted !== null) throw noSuchRun(wanted, trace, known);
-        throw new InputError("trace_structure", "holds no runs", { file: trace });
-      }
+      if (line === null) return null;
       known.push(line.run);
       if (wanted !== null && line.run !== wanted) continue;
       if (line.domain !== "kv") {

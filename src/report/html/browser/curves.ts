@@ -8,6 +8,7 @@ import type { Model } from "./model.js";
 
 const HEIGHT = 96; // pixels
 const NEAR = 2000; // operations
+const LABEL = "divergence";
 const CURVES: readonly {
   readonly key: keyof SideCurves;
   readonly title: string;
@@ -75,6 +76,8 @@ export class CurvePlots {
   #build(): void {
     const x = [...this.#model.data.n];
     const heading = make("h2", "", "Curves");
+    const names = this.#model.sides.length === 1 ? [] : this.#model.sides;
+    const keys = names.map((side) => make("b", side, side));
     const hint = make("span", "about", "drag to zoom, click to go there");
     const near = button("Around here", `the ${NEAR} operations around this one`, () => {
       this.showNear();
@@ -82,7 +85,9 @@ export class CurvePlots {
     const all = button("Whole run", "all operations", () => {
       this.showAll();
     });
-    this.#place.append(make("div", "zoom", heading, hint, make("span", "fill"), near, all));
+    this.#place.append(
+      make("div", "zoom", heading, ...keys, hint, make("span", "fill"), near, all),
+    );
     for (const [index, { key, title, about }] of CURVES.entries()) {
       const value = make("span", "counts");
       const holder = make("div", "curve");
@@ -115,6 +120,7 @@ export class CurvePlots {
     return {
       width: this.#width(),
       height: HEIGHT + (isLast ? 22 : 0),
+      padding: [6, 10, isLast ? 0 : 4, 0],
       legend: { show: false },
       cursor: {
         y: false,
@@ -214,8 +220,12 @@ export class CurvePlots {
         ctx.font = `${11 * ratio}px system-ui, sans-serif`;
         ctx.textBaseline = "top";
         const isLate = x > bbox.left + bbox.width * 0.8;
-        ctx.textAlign = isLate ? "right" : "left";
-        ctx.fillText("divergence", x + (isLate ? -5 : 5) * ratio, bbox.top + 3 * ratio);
+        ctx.textAlign = "left";
+        const wide = ctx.measureText(LABEL).width + 8 * ratio;
+        const left = isLate ? x - wide : x;
+        ctx.fillRect(left, bbox.top, wide, 16 * ratio);
+        ctx.fillStyle = theme.paper;
+        ctx.fillText(LABEL, left + 4 * ratio, bbox.top + 3 * ratio);
       }
     }
     ctx.restore();

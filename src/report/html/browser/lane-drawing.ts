@@ -5,7 +5,8 @@ import type { Fills, Theme } from "./colours.js";
 import type { Model } from "./model.js";
 
 const CODE = { free: 1, live: 2, fixed: 3, hole: 4, pending: 5, vacated: 6, fenced: 7 } as const;
-const TEXT_FROM = 20; // pixels a page needs for its id
+const FRAME = 24; // pixels of a row, which a frame reaches over on either side of the strip
+const TEXT_FROM = 15; // pixels a page needs for its id
 
 /** Where a row is drawn. */
 export interface Row {
@@ -79,7 +80,7 @@ function drawPage(look: LaneLook, cells: LaneCells, page: number, row: Row, box:
         context.fillRect(left, top, width, 3);
         context.fillRect(left, top + height - 3, width, 3);
       }
-      if (box.width >= TEXT_FROM) drawId(look, cells, page, row, left + width / 2);
+      if (box.width >= TEXT_FROM) drawId(look, cells, page, row, box);
       return;
     case CODE.hole:
       drawHole(look, row, left, width);
@@ -113,21 +114,15 @@ function drawHole(
   }
 }
 
-function drawId(
-  { theme }: LaneLook,
-  cells: LaneCells,
-  page: number,
-  row: Row,
-  middle: number,
-): void {
+function drawId({ theme }: LaneLook, cells: LaneCells, page: number, row: Row, box: Box): void {
   const virtual = cells.virtual[page] ?? 0;
   if (virtual === 0) return;
   const { context, top, height } = row;
   context.fillStyle = theme.isDark ? "#fff" : "#111";
-  context.font = "11px system-ui, sans-serif";
+  context.font = box.width < 20 ? "9.5px system-ui, sans-serif" : "11px system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
-  context.fillText(String(virtual), middle, top + height / 2 + 0.5);
+  context.fillText(String(virtual), box.left + (box.width - 1) / 2, top + height / 2 + 0.5);
 }
 
 /** Marks pages in which the two sides differ, in the strip between their rows. */
@@ -149,9 +144,18 @@ export function drawDifferences(
     const right = left + Math.max(1.5, pixels - (pixels >= 5 ? 1 : 0));
     if (right < 0 || left > row.width || right <= drawnTo) continue;
     context.fillRect(left, top, right - left, height);
+    if (pixels >= 5) frame(look.theme, row, left, right - left);
     drawnTo = right;
   }
   return differing;
+}
+
+/** A thin frame around both boxes of a page in which the sides differ. */
+function frame(theme: Theme, { context, top, height }: Row, left: number, width: number): void {
+  context.strokeStyle = theme.differs;
+  context.lineWidth = 2;
+  const reach = FRAME - 1;
+  context.strokeRect(left + 1, top - reach, width - 2, height + 2 * reach);
 }
 
 export function differsAt(base: LaneCells, candidate: LaneCells, page: number): boolean {
