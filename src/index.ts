@@ -62,6 +62,8 @@ export { compareTrace } from "./tools/compare-trace.js";
 export type { CompareChoices, CompareTraceOptions } from "./tools/compare-trace.js";
 export { convertTrace } from "./tools/convert/convert.js";
 export type { ConvertOptions, ConvertResult } from "./tools/convert/convert.js";
+export { editTrace } from "./tools/edit/edit.js";
+export type { EditOptions, EditResult } from "./tools/edit/edit.js";
 export { metamorph } from "./tools/metamorph/metamorph.js";
 export type {
   MetamorphFinding,

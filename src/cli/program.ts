@@ -117,6 +117,12 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/import.js")).addImport,
   },
   {
+    name: "edit",
+    words: "<file>",
+    summary: "filter, cut, change or merge traces so that they stay legal",
+    load: async () => (await import("./commands/edit.js")).addEdit,
+  },
+  {
     name: "convert",
     words: "<file>",
     summary: "write a trace as gzip, CSV, Parquet or for Perfetto; recover a damaged one",

@@ -23,7 +23,7 @@ import {
 import { TRACE_VERSION } from "./lines.js";
 import type { OperationSpec } from "./operation-spec.js";
 import { OPERATION_TABLE } from "./operation-table.js";
-import { CONVERT_REPORT } from "./report-specs-formats.js";
+import { CONVERT_REPORT, EDIT_REPORT } from "./report-specs-formats.js";
 import { PAGE_MAP, SHOW_REPORT, SHOWN_SIDE } from "./report-specs-show.js";
 import { SWEEP_REPORT } from "./report-specs-sweep.js";
 import { DOCTOR_REPORT, METAMORPH_REPORT, SHRINK_REPORT } from "./report-specs-tools.js";
@@ -196,6 +196,7 @@ const REPORTS: Readonly<Record<string, AnySpec>> = {
   doctor: DOCTOR_REPORT,
   import: IMPORT_REPORT,
   convert: CONVERT_REPORT,
+  edit: EDIT_REPORT,
   anonymize: ANONYMIZE_REPORT,
   bundle: BUNDLE_REPORT,
   conformance: CONFORMANCE_REPORT,

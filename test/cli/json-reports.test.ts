@@ -163,6 +163,14 @@ describe.concurrent("documents", () => {
     expect(await documentOf(["convert", TRACE, "--out", "none/x.csv"], 4)).toHaveProperty("error");
   });
 
+  test("edit: edited, broken", async () => {
+    const cut = ["edit", TRACE, "--cut", "20:30", "--out", "edited.jsonl"];
+    expect(await documentOf(cut, 0)).toMatchObject({ verdict: "edited", runs: 1, broken: null });
+    const broken = planted("breaks-edit", "if (n === 9) throw new Error('no');");
+    const failed = await documentOf([...cut, "--impl", `module:${broken}`], 1);
+    expect(failed).toMatchObject({ verdict: "failed", out: null, broken: { n: 9 } });
+  });
+
   test("anonymize: whole, and what a cut trace holds", async () => {
     const whole = await documentOf(["anonymize", TRACE, "--out", "anonymous.jsonl"], 0);
     expect(whole).toMatchObject({ verdict: "anonymized", operations: 60, proved: 1, broken: null });

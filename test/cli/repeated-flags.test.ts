@@ -21,6 +21,8 @@ const WORDS = [
   "move_cap=1:2",
   "move_cap=1:4:1",
   "buddy",
+  "op=boot",
+  "config:rows=2",
   "x",
 ];
 
@@ -61,8 +63,8 @@ async function commandsOf(): Promise<readonly Command[]> {
   return program.commands;
 }
 
-// every scenario; the commands of a build, one after the other; every breakpoint
-const ADDING_UP = ["--scenario", "--build", "--break"];
+// every scenario; the commands of a build, one after the other; every breakpoint; the parts of an edit
+const ADDING_UP = ["--scenario", "--build", "--break", "--filter", "--substitute", "--merge"];
 
 test("every flag of every command that takes a value takes it once, but for those that add up", async () => {
   let refused = 0;

@@ -9,6 +9,7 @@ const COMMANDS = ["record", "compare", "replay", "run", "validate", "audit", "st
   "show",
   "import",
   "convert",
+  "edit",
   "anonymize",
   "bundle",
   "shrink",

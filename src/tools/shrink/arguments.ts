@@ -1,7 +1,7 @@
 // Reads names, growth and lists off the operation table, so that shrinking needs no rule for each operation.
-import type { KvOperation } from "../../base/operations.js";
+import type { Operation } from "../../base/operations.js";
 import { pickAlternative } from "../../trace/alternatives.js";
-import type { AnySpec, NameRole } from "../../trace/fields.js";
+import type { AnySpec, NameKind, NameRole } from "../../trace/fields.js";
 import { fieldSpec } from "../../trace/fields.js";
 import { findOperation } from "../../trace/operation-table.js";
 import type { OperationSpec } from "../../trace/operation-spec.js";
@@ -16,16 +16,16 @@ type Visit = (spec: AnySpec, value: unknown) => unknown;
 export const GONE: unique symbol = Symbol("gone");
 
 /** The entry of an operation's kind. @internal */
-export function specOf(operation: KvOperation): OperationSpec {
+export function specOf(operation: Operation): OperationSpec {
   const spec = findOperation(operation.op);
   if (spec === undefined) throw new TypeError(`no operation ${operation.op}`);
   return spec;
 }
 
 /** An operation with other arguments of its own kind. @internal */
-export function withArgs(operation: KvOperation, args: unknown): KvOperation {
+export function withArgs<O extends Operation>(operation: O, args: unknown): O {
   // whoever gives them took them from arguments of this kind and kept to its spec
-  return args === operation.args ? operation : ({ op: operation.op, args } as KvOperation);
+  return args === operation.args ? operation : ({ op: operation.op, args } as O);
 }
 
 /**
@@ -106,20 +106,20 @@ function sameObject(value: Bag, entries: readonly (readonly [string, unknown])[]
 }
 
 /** Whether an operation's arguments go on without the names that `isGone` tells; null: the operation goes. @internal */
-export function withoutNames(
-  operation: KvOperation,
-  isGone: (name: string, role: NameRole) => boolean,
-): KvOperation | null {
+export function withoutNames<O extends Operation>(
+  operation: O,
+  isGone: (name: string, role: NameRole, kind: NameKind | null) => boolean,
+): O | null {
   const args = rewritten(specOf(operation).args, operation.args, (spec, value) => {
-    if (spec.type === "name") return isGone(value as string, spec.role) ? GONE : value;
+    if (spec.type === "name") return isGone(value as string, spec.role, spec.kind) ? GONE : value;
     const isSignal = spec.type === "text" && spec.rule === "signal";
-    return isSignal && isGone(value as string, "uses") ? GONE : value;
+    return isSignal && isGone(value as string, "uses", null) ? GONE : value;
   });
   return args === GONE ? null : withArgs(operation, args);
 }
 
 /** The names that an operation opens, in the order of its fields. @internal */
-export function openedBy(operation: KvOperation): readonly string[] {
+export function openedBy(operation: Operation): readonly string[] {
   const names: string[] = [];
   rewritten(specOf(operation).args, operation.args, (spec, value) => {
     if (spec.type === "name" && spec.role === "opens") names.push(value as string);
@@ -136,7 +136,7 @@ export interface Growth {
 }
 
 /** What an operation adds to rows: entries of a take that name a request and positions of its tokens. @internal */
-export function growthOf(operation: KvOperation): readonly Growth[] {
+export function growthOf(operation: Operation): readonly Growth[] {
   const spec = specOf(operation);
   const growth: Growth[] = [];
   if (!spec.isTake) return growth;
@@ -154,10 +154,10 @@ export function growthOf(operation: KvOperation): readonly Growth[] {
 const POSITIONS: ReadonlySet<string> = new Set(["from", "to", "len", "track"]);
 
 /** An operation with the token positions of each request's row put where `place` says. @internal */
-export function withPositions(
-  operation: KvOperation,
+export function withPositions<O extends Operation>(
+  operation: O,
   place: (req: string, position: number) => number,
-): KvOperation {
+): O {
   const args = rewritten(specOf(operation).args, operation.args, (spec, value) => {
     const req = spec.type === "object" ? holderOf(spec, value as Bag) : null;
     if (req === null) return value;
