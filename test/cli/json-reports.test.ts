@@ -166,9 +166,8 @@ describe.concurrent("documents", () => {
   test("edit: edited, broken", async () => {
     const cut = ["edit", TRACE, "--cut", "20:30", "--out", "edited.jsonl"];
     expect(await documentOf(cut, 0)).toMatchObject({ verdict: "edited", runs: 1, broken: null });
-    const broken = planted("breaks-edit", "if (n === 9) throw new Error('no');");
-    const failed = await documentOf([...cut, "--impl", `module:${broken}`], 1);
-    expect(failed).toMatchObject({ verdict: "failed", out: null, broken: { n: 9 } });
+    const failed = await documentOf([...cut, "--impl", crashes], 1);
+    expect(failed).toMatchObject({ verdict: "failed", out: null, broken: { n: 5 } });
   });
 
   test("anonymize: whole, and what a cut trace holds", async () => {
