@@ -45,7 +45,7 @@ export async function bisectStates(options: BisectStatesOptions): Promise<Operat
     await search.dispose();
   }
   throw new UsageError(
-    "the two implementations are in the same state at the end of every run: nothing to find",
+    "the two implementations are in the same state at the end of every run: nothing to find by halves; compare --trace finds what differs in between",
   );
 }
 
