@@ -61,7 +61,15 @@ const ASYNC = [
 
 export default tseslint.config(
   {
-    ignores: ["dist/", "build/", "coverage/", "node_modules/", ".gpu/", "src/trace/generated/", "src/report/html/generated/"],
+    ignores: [
+      "dist/",
+      "build/",
+      "coverage/",
+      "node_modules/",
+      ".gpu/",
+      "src/trace/generated/",
+      "src/report/html/generated/",
+    ],
   },
   {
     linterOptions: { reportUnusedDisableDirectives: "error" },
@@ -71,7 +79,11 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: {
         projectService: {
-          allowDefaultProject: ["vitest.config.ts", "examples/kits/typescript/*.d.mts"],
+          allowDefaultProject: [
+            "vitest.config.ts",
+            "examples/kits/typescript/*.d.mts",
+            "scripts/*.d.mts",
+          ],
         },
         tsconfigRootDir: import.meta.dirname,
       },

@@ -109,6 +109,7 @@ async function readCommands(walk: Walk, session: Session): Promise<void> {
     }
   } finally {
     session.signal.removeEventListener("abort", stop);
+    if (isTerminal) session.print(""); // behind the prompt
     reader.close();
   }
 }

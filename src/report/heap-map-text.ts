@@ -35,8 +35,9 @@ export function heapMapText(
     const head = found.length > 0 ? " ".repeat(name.length) : name;
     lines.push(`${head}${word}${laneText(columnsOf(lane, extent, width), palette)}`);
     if (found.length === 0) continue;
+    const places = found.flatMap(({ block, was: old }) => (old === null ? [block] : [old, block]));
     const marks = touchedColumns(
-      found.map(({ block: { from, bytes: size } }) => ({ from, to: from + size })),
+      places.map(({ from, bytes: size }) => ({ from, to: from + size })),
       extent,
       width,
     );

@@ -2,7 +2,7 @@
 import { findOperation } from "../trace/operation-table.js";
 import type { Look, SideLook, Snapshot, StateSource } from "../tools/view/look.js";
 import { heapMapText } from "./heap-map-text.js";
-import { type MapOptions, mapText } from "./map-text.js";
+import { differenceText, type MapOptions, mapText } from "./map-text.js";
 import { stateText } from "./state-text.js";
 import { answerText, effectText, valueText } from "./values.js";
 import { counted, grouped, shortened, visible } from "./words.js";
@@ -37,7 +37,11 @@ export function lookText(look: Look, options: LookTextOptions): readonly string[
     const what = `the replay parts from the record at operation ${grouped(n)} (${visible(op)}): what the state lines do not tell is not known`;
     lines.push(...wrapped("", what.split(" "), columns, 2, "").map((text) => palette.warn(text)));
   }
-  if (candidate !== null) lines.push(...sideText(candidate, "candidate", options));
+  if (candidate === null) return lines;
+  lines.push(...sideText(candidate, "candidate", options));
+  const [left, right] = [base.after, candidate.after];
+  if (left?.kind === "kv" && right?.kind === "kv" && left.map !== null && right.map !== null)
+    lines.push(...differenceText(left.map, right.map, options));
   return lines;
 }
 

@@ -161,13 +161,37 @@ function changeLines(
   before: PageMap | null,
   after: PageMap,
   changes: Readonly<Record<string, readonly PageChange[]>>,
-  { columns, palette, verbose }: MapOptions,
+  options: MapOptions,
 ): string[] {
   if (before === null) return [];
-  const bands = Object.entries(changes);
-  if (bands.length === 0) return ["no page changed"];
-  const lines = [palette.bold("pages that changed")];
-  for (const [band, list] of bands) {
+  if (Object.keys(changes).length === 0) return ["no page changed"];
+  const head = options.palette.bold("pages that changed");
+  return [head, ...pageLines(before, after, changes, { first: "", second: "→" }, options)];
+}
+
+/** Pages that are other ones on two sides. @public */
+export function differenceText(
+  base: PageMap,
+  candidate: PageMap,
+  options: MapOptions,
+): readonly string[] {
+  const changes = mapChanges(base, candidate);
+  if (Object.keys(changes).length === 0) return ["every page is the same on both sides"];
+  const words = { first: "base ", second: "| candidate" };
+  const head = options.palette.bold("pages that differ between the sides after it");
+  return [head, ...pageLines(base, candidate, changes, words, options)];
+}
+
+/** A line a run of pages; the words stand in front of its two uses. */
+function pageLines(
+  before: PageMap,
+  after: PageMap,
+  changes: Readonly<Record<string, readonly PageChange[]>>,
+  words: { readonly first: string; readonly second: string },
+  { columns, verbose }: MapOptions,
+): string[] {
+  const lines: string[] = [];
+  for (const [band, list] of Object.entries(changes)) {
     const lane = after.lanes.find((each) => each.band === band);
     const was = before.lanes.find((each) => each.band === band);
     if (lane === undefined || was === undefined) continue;
@@ -175,10 +199,12 @@ function changeLines(
     for (const change of list.slice(0, most)) {
       const [from, to] = [useText(change, change.before, was), useText(change, change.after, lane)];
       const place = `  ${visible(band)} ${runText(change.first, change.count)}: `;
-      lines.push(...wrapped(place, [`${from} → ${to}`], columns, 4));
+      lines.push(...wrapped(place, [`${words.first}${from} ${words.second} ${to}`], columns, 4));
     }
     if (list.length > most)
-      lines.push(`  ${visible(band)}: ${grouped(list.length - most)} more changes (--verbose)`);
+      lines.push(
+        `  ${visible(band)}: ${counted(list.length - most, "more run")} of pages (--verbose)`,
+      );
   }
   return lines;
 }

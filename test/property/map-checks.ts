@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { countOf, idsOf } from "../../src/base/extents.js";
 import type { Extents } from "../../src/base/operations.js";
 import type { BandState } from "../../src/base/state.js";
+import { laneChanges, type PageUse } from "../../src/tools/view/changes.js";
 import {
   type Cell,
   cellAt,
@@ -31,18 +32,20 @@ export function expectCover(map: PageMap, lane: Lane): void {
   expect(end).toBeLessThanOrEqual(Math.max(lane.pages, lane.first_page));
   const [first, count] = lane.span;
   const outside = new Set(pagesOf(lane.cells, "free", "fenced"));
+  const wrong: number[] = []; // judged page by page, told once
   for (let page = lane.first_page; page < lane.pages; page++) {
     const inSpan = page >= first && page < first + count;
     const [from, to] = [page * lane.page_bytes, (page + 1) * lane.page_bytes];
     const isTaken = map.lanes.some(
       ({ span_bytes: [low, high] }) => low < high && low < to && high > from,
     );
-    expect(cellAt(lane, page) !== null, `page ${String(page)}`).toBe(inSpan || !isTaken);
-    expect(outside.has(page)).toBe(!isTaken);
-    if (isTaken) continue;
+    const cell = cellAt(lane, page);
+    if ((cell !== null) !== (inSpan || !isTaken) || outside.has(page) === isTaken) wrong.push(page);
+    if (isTaken || map.fences.length === 0) continue;
     const users = map.fences.filter((fence) => fence.from < to && fence.to > from);
-    expect(new Set(cellAt(lane, page)!.waits)).toEqual(new Set(users.flatMap((f) => f.signals)));
+    expect(new Set(cell?.waits)).toEqual(new Set(users.flatMap(({ signals }) => signals)));
   }
+  expect(wrong, "pages in the wrong cells").toEqual([]);
 }
 
 /** Classes, counts and ids as the state lists them. */
@@ -71,4 +74,36 @@ export function expectLists(lane: Lane, band: BandState): void {
   expect(lane.span).toEqual(band.span);
   for (const { key, pages } of band.pending)
     for (const page of idsOf(pages)) expect(cellAt(lane, page)!.waits).toEqual([key]);
+}
+
+/** Every page is in a run of changes exactly if its class or id is another one, and the run says which. */
+export function expectChanges(before: Lane, after: Lane): number {
+  const useOf = (lane: Lane, page: number): PageUse => {
+    const cell = cellAt(lane, page);
+    if (cell === null) return { class: "free", virtual: null };
+    return {
+      class: cell.class,
+      virtual: cell.virtual === null ? null : cell.virtual + page - cell.first,
+    };
+  };
+  const changes = laneChanges(before, after);
+  const found = new Map<number, readonly [PageUse, PageUse]>();
+  for (const { first, count, before: was, after: is } of changes) {
+    for (let index = 0; index < count; index++) {
+      const at = (use: PageUse): PageUse => ({
+        class: use.class,
+        virtual: use.virtual === null ? null : use.virtual + index,
+      });
+      found.set(first + index, [at(was), at(is)]);
+    }
+  }
+  const wrong: number[] = [];
+  for (let page = 0; page < Math.max(before.pages, after.pages); page++) {
+    const [was, is] = [useOf(before, page), useOf(after, page)];
+    const isChanged = was.class !== is.class || was.virtual !== is.virtual;
+    const told = JSON.stringify(found.get(page));
+    if (told !== (isChanged ? JSON.stringify([was, is]) : undefined)) wrong.push(page);
+  }
+  expect(wrong, "pages whose change is told wrongly").toEqual([]);
+  return changes.length;
 }

@@ -7,10 +7,10 @@ import { Prng } from "../../src/base/prng.js";
 import type { BandState, State } from "../../src/base/state.js";
 import { KVStorage } from "../../src/kv/storage.js";
 import { geometryOfConfig } from "../../src/tools/view/geometry.js";
-import { type Lane, pageMap } from "../../src/tools/view/page-map.js";
+import { type Lane, type PageMap, pageMap } from "../../src/tools/view/page-map.js";
 import { type Layout, LAYOUTS } from "../../src/workload/layouts.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
-import { expectCover, expectLists } from "./map-checks.js";
+import { expectChanges, expectCover, expectLists } from "./map-checks.js";
 import { type Counts, seedsOf, sweepPart, sweepTotal } from "./sweep.js";
 
 const SEEDS = 100;
@@ -59,6 +59,7 @@ function runSeed(layout: Layout, pageSize: number, seed: number, counts: Counts)
   const chosen = new Set(Array.from({ length: LOOKED_AT }, () => prng.below(OPERATIONS)));
   let arenaBytes = config.arena_bytes;
   let answer: Answer | null = null;
+  let last: PageMap | null = null; // looked at before this one
   for (let n = 0; ; n++) {
     const step = workload.next(answer);
     if (step === null || !("operation" in step)) break;
@@ -75,6 +76,9 @@ function runSeed(layout: Layout, pageSize: number, seed: number, counts: Counts)
       expectHolders(lane, state, counts);
       for (const { class: kind, count } of lane.cells) counts[kind] = (counts[kind] ?? 0) + count;
     }
+    for (const [index, lane] of (last?.lanes ?? []).entries())
+      counts["changes"] = (counts["changes"] ?? 0) + expectChanges(lane, map.lanes[index]!);
+    last = map;
     counts["states"] = (counts["states"] ?? 0) + 1;
   }
 }
@@ -97,7 +101,17 @@ for (const layout of LAYOUTS) {
 }
 
 test("every class of page and both kinds of ids were met", () => {
-  for (const kind of ["live", "fixed", "hole", "pending", "vacated", "fenced", "free", "held"])
+  for (const kind of [
+    "live",
+    "fixed",
+    "hole",
+    "pending",
+    "vacated",
+    "fenced",
+    "free",
+    "held",
+    "changes",
+  ])
     expect(total[kind] ?? 0, kind).toBeGreaterThan(0);
   sweepTotal(`page maps: ${JSON.stringify(total)}`);
 });
