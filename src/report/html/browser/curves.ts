@@ -31,7 +31,7 @@ export class CurvePlots {
   readonly #theme: () => Theme;
   readonly #plots: Plot[] = [];
   readonly #place = part("curves", HTMLElement);
-  #isScaling = false;
+  #range: readonly [from: number, to: number] | null = null; // what all plots show, or are about to
 
   constructor(model: Model, theme: () => Theme) {
     this.#model = model;
@@ -177,18 +177,22 @@ export class CurvePlots {
   }
 
   #scaled(plot: uPlot, key: string): void {
-    if (key !== "x" || this.#isScaling) return;
+    if (key !== "x" || this.#plots.length < CURVES.length) return;
     const { min, max } = plot.scales["x"] ?? {};
-    if (typeof min === "number" && typeof max === "number" && this.#plots.length === CURVES.length)
-      this.#scale(min, max);
-    this.#follow();
+    if (typeof min !== "number" || typeof max !== "number") return;
+    // a plot tells of a scale later than it was set: that of all plots is no news
+    const isNews = min !== this.#range?.[0] || max !== this.#range[1];
+    if (isNews) this.#scale(min, max);
+    else this.#point();
   }
 
   #scale(min: number, max: number): void {
-    this.#isScaling = true;
-    for (const { plot } of this.#plots) plot.setScale("x", { min, max });
-    this.#isScaling = false;
-    this.#follow();
+    this.#range = [min, max];
+    for (const { plot } of this.#plots) {
+      const now = plot.scales["x"];
+      if (now?.min !== min || now.max !== max) plot.setScale("x", { min, max });
+    }
+    this.#point();
   }
 
   #drawMarks(plot: uPlot): void {
@@ -234,7 +238,7 @@ export class CurvePlots {
   /** Moves the part that is shown, as wide as it is, to where the reader went. */
   #keepInSight(operation: number): void {
     const { min, max } = this.#plots[0]?.plot.scales["x"] ?? {};
-    if (typeof min !== "number" || typeof max !== "number" || this.#isScaling) return;
+    if (typeof min !== "number" || typeof max !== "number") return;
     if (operation >= min && operation <= max) return;
     const last = Math.max(1, this.#model.data.n.at(-1) ?? 1);
     const wide = max - min;
@@ -243,8 +247,13 @@ export class CurvePlots {
   }
 
   #follow(): void {
+    this.#keepInSight(this.#model.operation);
+    this.#point();
+  }
+
+  /** Puts the line of the operation at hand where it belongs on each plot, and its value beside the title. */
+  #point(): void {
     const { operation, frame, sides, timelines } = this.#model;
-    this.#keepInSight(operation);
     for (const { plot, here, value, key } of this.#plots) {
       const left = plot.valToPos(operation, "x");
       here.hidden = !(left >= 0 && left <= plot.over.clientWidth);
