@@ -130,7 +130,7 @@ function rowState(core: KvCore, request: Request): RowState {
     reset: request.reset,
     x_pages: toExtents(request.pages),
     x_track: request.trackCursor,
-    x_tracked: request.tracked,
+    x_tracked: Array.from(request.tracked, (tokens) => tokens ?? null), // a copy: the request goes on
   };
 }
 

@@ -190,6 +190,7 @@ export function recordJson(result: RecordResult, out: string, partial: string | 
     partial, // where a failed recording stands; `out` is then untouched
     runs: result.runs,
     operations: result.operations,
+    kept: result.kept,
     refusals: result.refusals,
     states: result.states,
     counters: result.counters,

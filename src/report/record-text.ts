@@ -19,6 +19,7 @@ export function recordText(
   const numbers = [
     counted(result.runs, "run"),
     counted(result.operations, "operation"),
+    ...(result.kept < result.operations ? [`${grouped(result.kept)} of them kept`] : []),
     counted(result.refusals, "refusal"),
     ...(result.states > 0 ? [counted(result.states, "full state")] : []),
     bytes(size),

@@ -11,10 +11,19 @@ export function isQuestion(op: OperationName): boolean {
 /** Follows one run of one implementation. @internal */
 export class LawChecker {
   #digests: Record<string, string> = Object.create(null) as Record<string, string>;
+  #isFirst: boolean; // the next digest may list whatever there is
+
+  /** `isBehindState`: the run goes on from a state, whose digests the first answer tells, a question's too. */
+  constructor(isBehindState = false) {
+    this.#isFirst = isBehindState;
+  }
 
   /** The law that an answer breaks, null while all hold. */
   check(operation: Operation, answer: Answer): AdapterFailure | null {
     const isRefused = answer.err !== undefined;
+    const isToldFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (isToldFirst) Object.assign(this.#digests, answer.digest ?? {});
     if (isRefused || isQuestion(operation.op)) {
       const what = isRefused ? "a refusal" : "a question";
       const changed = this.#changedIn(answer);

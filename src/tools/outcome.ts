@@ -197,7 +197,8 @@ export interface CompareResult {
 /** What `record` did. @public */
 export interface RecordResult {
   readonly runs: number;
-  readonly operations: number;
+  readonly operations: number; // asked
+  readonly kept: number; // of them written
   readonly refusals: number;
   readonly states: number;
   readonly failure: {

@@ -14,6 +14,7 @@ export interface RecordOptions extends ToolControl {
   readonly note?: string | null;
   readonly digestDepth: DigestDepth | null;
   readonly stateEvery?: number; // a full state after every N-th operation
+  readonly last?: number; // only the last operations of each run, and the state before them
   readonly intentFirst?: boolean; // a `call` line, flushed, before each call
   readonly checksAnswers?: boolean; // foreign code: an answer that the format does not know breaks a promise
 }

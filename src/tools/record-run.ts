@@ -8,30 +8,32 @@ import type {
   Operation,
   RunConfig,
 } from "../base/operations.js";
+import type { State } from "../base/state.js";
 import { deriveConfig, isModelConfig } from "../kv/build.js";
 import { answerProblemOf } from "../trace/check.js";
 import { bandsOf, missingComponents } from "../trace/digest-rules.js";
 import { runWords } from "../trace/run-words.js";
 import type { RunWords } from "../trace/run-words.js";
-import type { TraceWriter } from "../trace/writer.js";
 import type { WorkloadRun } from "../workload/workload.js";
-import type { Candidate } from "./candidate.js";
-import { givesDepth } from "./candidate.js";
+import { Candidate, givesDepth } from "./candidate.js";
 import type { RecordResult } from "./outcome.js";
 import type { Pulse } from "./pulse.js";
 import type { RecordOptions } from "./record-options.js";
+import { RecordTail } from "./record-tail.js";
+import type { RunSink } from "./record-tail.js";
 
 /** What a recording asks of each of its runs. @internal */
 export type RunRecordingOptions = Pick<
   RecordOptions,
-  "digestDepth" | "stateEvery" | "intentFirst" | "checksAnswers"
+  "digestDepth" | "stateEvery" | "intentFirst" | "checksAnswers" | "last" | "start"
 >;
 
 /** @internal */
 export class RunRecording {
   readonly #run: WorkloadRun;
   readonly #candidate: Candidate;
-  readonly #writer: TraceWriter;
+  readonly #writer: RunSink;
+  readonly #tail: RecordTail | null; // where only the last operations are kept
   readonly #options: RunRecordingOptions;
   readonly #pulse: Pulse;
   #depth: DigestDepth | null = null;
@@ -47,13 +49,14 @@ export class RunRecording {
   constructor(
     run: WorkloadRun,
     candidate: Candidate,
-    writer: TraceWriter,
+    writer: RunSink,
     options: RunRecordingOptions,
     pulse: Pulse,
   ) {
     this.#run = run;
     this.#candidate = candidate;
-    this.#writer = writer;
+    this.#tail = options.last === undefined ? null : new RecordTail(writer, options.last);
+    this.#writer = this.#tail ?? writer;
     this.#options = options;
     this.#pulse = pulse;
   }
@@ -61,6 +64,10 @@ export class RunRecording {
   /** Operations answered so far. */
   get operations(): number {
     return this.#n;
+  }
+  /** Operations written, once the run is settled. */
+  get kept(): number {
+    return this.#tail?.kept ?? this.#n;
   }
 
   async open(): Promise<void> {
@@ -99,9 +106,16 @@ export class RunRecording {
     this.#write(operation, given);
     const every = this.#options.stateEvery;
     if (every !== undefined && (this.#n + 1) % every === 0) await this.#writeState(adapter);
+    if (this.#tail?.wants(this.#n) === true)
+      this.#tail.checkpoint(this.#n, await this.#stateOf(adapter, "--last"));
     this.#n += 1;
     this.isRefused = operation.op === "boot" && given.err !== undefined;
     return given;
+  }
+
+  /** Writes what is kept of a run of which only the last operations are: before its end, or once it broke. */
+  async settle(): Promise<void> {
+    await this.#tail?.settle((state, operations) => this.#behind(state, operations));
   }
 
   async close(): Promise<void> {
@@ -142,12 +156,30 @@ export class RunRecording {
   }
 
   async #writeState(adapter: Adapter): Promise<void> {
-    const state = await adapter.state();
-    if (state === null) {
-      throw new UsageError("--state: this implementation gives no full state; leave the flag out");
-    }
-    this.#writer.state(this.#n, state);
+    this.#writer.state(this.#n, await this.#stateOf(adapter, "--state"));
     this.states += 1;
+  }
+
+  async #stateOf(adapter: Adapter, flag: string): Promise<State> {
+    const state = await adapter.state();
+    if (state !== null) return state;
+    throw new UsageError(`${flag}: this implementation gives no full state; leave the flag out`);
+  }
+
+  /** The state that another start of the implementation has behind a state and a few operations. */
+  async #behind(state: State | null, operations: readonly Operation[]): Promise<State | null> {
+    const { run, config } = this.#run;
+    const other = new Candidate(this.#options.start);
+    try {
+      const { info } = await other.ready();
+      if (state !== null && !info.fromState) return null;
+      const opening = { run, domain: "kv", config, digestDepth: null } as const;
+      const adapter = await other.open(state === null ? opening : { ...opening, state });
+      const { failure } = await adapter.apply(operations);
+      return failure === null ? await adapter.state() : null;
+    } finally {
+      await other.dispose();
+    }
   }
 
   #fail(n: number, place: "at" | "after", failure: AdapterFailure): void {

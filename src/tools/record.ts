@@ -31,6 +31,7 @@ class Recording {
   readonly #counters = new Map<string, number>();
   #refusals = 0;
   #states = 0;
+  #kept = 0;
   #failure: RecordResult["failure"] = null;
 
   constructor(options: RecordOptions) {
@@ -62,6 +63,7 @@ class Recording {
     return {
       runs: this.#pulse.runs,
       operations: this.#pulse.operations,
+      kept: this.#kept,
       refusals: this.#refusals,
       states: this.#states,
       failure: this.#failure,
@@ -97,6 +99,8 @@ class Recording {
       await this.#operations(group, recordings);
       for (const recording of recordings) {
         if (recording.operations === 0 && recording.failure === null) continue; // another was refused at boot
+        await recording.settle();
+        this.#kept += recording.kept;
         if (recording.failure === null) await recording.close();
         this.#refusals += recording.refusals;
         this.#states += recording.states;

@@ -179,7 +179,7 @@ class Replay {
     }
     this.#run = line.run;
     this.#pulse.run = line.run;
-    this.#laws = new LawChecker();
+    this.#laws = new LawChecker(state !== null);
     // With digests a refusal or a question that changes something shows.
     const recorded = line.digest_depth ?? "layout";
     const isTimed = this.#options.timing !== undefined;

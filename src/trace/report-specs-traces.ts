@@ -25,7 +25,8 @@ export const RECORD_REPORT: AnySpec = openObject(
     out: text(),
     partial: nullable(text()), // where a failed recording stands; `out` is then untouched
     runs: COUNT,
-    operations: COUNT,
+    operations: COUNT, // asked
+    kept: COUNT, // of them written: fewer with --last
     refusals: COUNT,
     states: COUNT,
     counters: map("any", COUNT),

@@ -92,7 +92,7 @@ test.each([
 });
 
 test("record, replay, run and validate", () => {
-  const counts = { runs: 1, operations: 1, refusals: 0 };
+  const counts = { runs: 1, operations: 1, kept: 1, refusals: 0 };
   const broken = { run: EVIL, n: 1, place: "at", failure } as const;
   const recorded = { ...counts, states: 0, failure: broken, counters: { [EVIL]: 1 } };
   const violation = { run: EVIL, n: 1, op: EVIL, args, failure };

@@ -13,7 +13,7 @@ import { servedNothing } from "../../tools/served-nothing.js";
 import type { RecordResult } from "../../tools/outcome.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
-import { everyCount, oneOf } from "../flags.js";
+import { everyCount, oneOf, wholeNumber } from "../flags.js";
 import {
   addImplementationFlags,
   IMPLEMENTATION_FORMS,
@@ -30,6 +30,7 @@ interface RecordFlags extends SelectionFlags, ImplementationFlags {
   readonly out?: string;
   readonly digest: DigestDepth | "none";
   readonly state?: number;
+  readonly last?: number;
   readonly crashSafe?: boolean;
   readonly note?: string;
   readonly stamp?: boolean;
@@ -41,6 +42,8 @@ and --workload replace the seeds. The same flags on the same implementation give
 The file appears under its name only when it is complete: when the implementation breaks, an
 earlier file of that name stays, and what was recorded until then is written to FILE.partial.
 The first line says which implementation answered: its name, version and revision.
+With --last each run begins with the full state before the operations that are kept, and goes on
+from there in replay and compare; it is written at its end, or when the implementation breaks.
 
 A workload serves requests one batch after another. --prefix-sharing lets them share prefixes: the
 tree is asked at admission, takes finished chunks and gives its oldest entries when a take is
@@ -60,6 +63,7 @@ Examples:
   unified-trace record --workload synthetic --layouts full+window+state --prefix-sharing \\
     --host-cache 4096 --checkpoint extra_buffer_lazy:512 --out lazy.jsonl
   unified-trace record --workload synthetic:5 --requests 200 --pair --out pair.jsonl
+  unified-trace record --workload synthetic --last 500 --out end.jsonl
   unified-trace record --workload synthetic --out - | head -3
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
 
@@ -82,6 +86,11 @@ export function addRecord(command: Command, session: Session, outcome: CommandOu
       "layout",
     )
     .option("--state <every=N>", "a full state after every N-th operation", everyCount("--state"))
+    .option(
+      "--last <n>",
+      "keep the last N operations of each run and the state before them",
+      wholeNumber("--last", 1, 10_000_000),
+    )
     .option(
       "--crash-safe",
       "write each call down before it is made (always so for another process)",
@@ -106,6 +115,9 @@ async function recordTrace(
   if (out === "-" && session.isJson) {
     throw new UsageError("--json and --out - both want standard output");
   }
+  if (flags.last !== undefined && flags.crashSafe === true) {
+    throw new UsageError("--last writes at the end, --crash-safe before each call: choose one");
+  }
   const start = starterOf(flags.impl, flags, session);
   const workloads = await selectWorkloads(flags, command, session);
   const isCrashSafe = flags.crashSafe === true || isForeign(flags.impl);
@@ -122,6 +134,7 @@ async function recordTrace(
       intentFirst: isCrashSafe,
       checksAnswers: isForeign(flags.impl),
       ...(flags.state === undefined ? {} : { stateEvery: flags.state }),
+      ...(flags.last === undefined ? {} : { last: flags.last }),
       signal: session.signal,
       onProgress: progressOf(session, "recorded"),
     });
