@@ -95,10 +95,10 @@ async function readCommands(walk: Walk, session: Session): Promise<void> {
   // At a terminal readline keeps the key to itself; the rest of the program waits for the signal.
   reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
-    for (let number = 1; ; number++) {
+    for (let number = 1; !isOver(session); number++) {
       if (isTerminal) reader.prompt();
       const line = await lines.next();
-      if (line.done === true || session.signal.aborted) break;
+      if (line.done === true || isOver(session)) break;
       try {
         if (!(await walk.run(line.value))) break;
       } catch (error) {
@@ -112,6 +112,11 @@ async function readCommands(walk: Walk, session: Session): Promise<void> {
     if (isTerminal) session.print(""); // behind the prompt
     reader.close();
   }
+}
+
+/** A signal that came before anybody listened is told here only. */
+function isOver(session: Session): boolean {
+  return session.signal.aborted;
 }
 
 class Walk {
