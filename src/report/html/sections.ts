@@ -80,7 +80,7 @@ export function legendHtml({ candidate }: ViewData): string {
   );
   if (candidate !== null) {
     classes.push(
-      `<li><span class="swatch swatch-differs" aria-hidden="true"></span><b>differs</b> the two sides have something else in this page</li>`,
+      `<li><span class="swatch swatch-differs" aria-hidden="true"></span><b>differs</b> the two sides have something else in this page; a frame around both, and a mark between the rows</li>`,
     );
   }
   const words = [

@@ -17,9 +17,9 @@ import type { FrameSide, SideChanges, ViewData, ViewFrame, ViewSide } from "./vi
 
 const BATCH = 256;
 const FRAMES_MAX = 100_000;
-const FRAMES_MIN = 2000;
-/** Frames times pages that one page is made from: what taking the maps may cost. */
-const PAGES_LOOKED_AT_MAX = 2e9;
+const FRAMES_MIN = 500;
+/** Frames times pages of the grids: what taking the maps may cost, about two minutes a side. */
+const PAGES_LOOKED_AT_MAX = 3.5e7;
 
 /** @public */
 export interface CollectOptions extends ToolControl {
@@ -70,6 +70,8 @@ class Collection {
   readonly #pulse: Pulse;
   #frames: FrameList;
   #placements: readonly Placement[] = [];
+  #behind: OpLine[] = []; // operations that the candidate was not asked yet
+  #answer: Answer | undefined; // the candidate's last
   #mirroredTo: number | null = null; // last operation of which the candidate's map is the base's as well
 
   constructor(options: CollectOptions) {
@@ -188,20 +190,38 @@ class Collection {
     other: TraceCursor | null,
     isFrame: boolean,
   ): Promise<void> {
-    const otherLines = (await other?.operations(stretch.length)) ?? null;
+    const lines = (await other?.operations(stretch.length)) ?? stretch;
     await this.#base?.apply(stretch);
-    const answers = (await this.#candidate?.apply(otherLines ?? stretch)) ?? [];
+    this.#behind.push(...lines);
+    if (!this.#isSame(stretch) || this.#behind.length >= BATCH) await this.#catchUp();
     const line = stretch.at(-1);
     if (!isFrame || line === undefined) return;
-    const index = stretch.length - 1;
-    const answer = otherLines === null ? answers[index] : otherLines[index];
-    this.#frames.add(await this.#frame(line, answer));
+    this.#frames.add(await this.#frame(line, other === null ? null : lines[stretch.length - 1]));
   }
 
-  async #frame(line: OpLine, answer: Answer | undefined): Promise<ViewFrame> {
+  /** Whether both sides are known to be in the same state after a stretch, so that the base's map is enough. */
+  #isSame(stretch: readonly Pick<OpLine, "n">[]): boolean {
+    const n = stretch.at(-1)?.n ?? 0;
+    const isKnown = this.#base !== null && this.#base.note === null;
+    return isKnown && this.#candidate !== null && n < (this.#options.sameBefore ?? 0);
+  }
+
+  /** Drives the candidate to where the base is. */
+  async #catchUp(): Promise<void> {
+    const lines = this.#behind;
+    this.#behind = [];
+    if (lines.length === 0) return;
+    const answers = (await this.#candidate?.apply(lines)) ?? [];
+    this.#answer = answers[lines.length - 1];
+  }
+
+  /** @param told - the candidate's line of a second trace; null: it is an implementation */
+  async #frame(line: OpLine, told: OpLine | null | undefined): Promise<ViewFrame> {
     const { n, op, args } = line;
     const { divergence } = this.#options;
-    const [here, there] = await this.#changes(n);
+    const isSame = this.#isSame([line]);
+    const [here, there] = await this.#changes(n, isSame);
+    const answer = told === null ? (isSame ? line : this.#answer) : told;
     if (n === divergence && this.#base !== null && this.#candidate !== null) {
       const areKnown = this.#base.knownTo === n && this.#candidate.knownTo === n;
       if (areKnown)
@@ -216,20 +236,20 @@ class Collection {
     };
   }
 
-  async #changes(n: number): Promise<readonly [SideChanges | null, SideChanges | null]> {
+  async #changes(
+    n: number,
+    isSame: boolean,
+  ): Promise<readonly [SideChanges | null, SideChanges | null]> {
     const base = this.#base;
     const candidate = this.#candidate;
-    if (base !== null && candidate !== null && n < (this.#options.sameBefore ?? 0)) {
-      const changes = await base.changes(n);
-      // one map is enough for both
-      if (base.knownTo === n && candidate.note === null) {
-        candidate.follow(base);
-        return [changes, changes];
-      }
-      return [changes, await candidate.changes(n)];
+    const own = (await base?.changes(n)) ?? null;
+    if (isSame && base !== null && candidate?.note === null && base.knownTo === n) {
+      candidate.follow(base);
+      return [own, own];
     }
+    await this.#catchUp();
     const there = (await candidate?.changes(n)) ?? null;
-    return [base === null ? this.#mirrored(n, there) : await base.changes(n), there];
+    return [base === null ? this.#mirrored(n, there) : own, there];
   }
 
   // Before the first difference the candidate did as the trace says.

@@ -7,7 +7,8 @@ import { button, make, part } from "./dom.js";
 import type { Model } from "./model.js";
 
 const HEIGHT = 96; // pixels
-const NEAR = 2000; // operations
+const NEAR = 1000; // operations
+const PAPER = 640; // pixels, which fit on A4 and letter
 const LABEL = "divergence";
 const CURVES: readonly {
   readonly key: keyof SideCurves;
@@ -38,9 +39,11 @@ export class CurvePlots {
     this.#theme = theme;
     this.#build();
     model.listen(() => {
+      this.#keepInSight(model.operation);
       this.#follow();
     });
     new ResizeObserver(() => {
+      if (document.documentElement.classList.contains("printing")) return;
       for (const { plot } of this.#plots) {
         const width = this.#width();
         if (plot.width !== width) plot.setSize({ width, height: plot.height });
@@ -52,6 +55,12 @@ export class CurvePlots {
   /** Draws everything anew in the colours of the theme at hand. */
   retheme(): void {
     for (const { plot } of this.#plots) plot.redraw(false);
+  }
+
+  /** As wide as a sheet of paper while it is printed, else as wide as the window allows. */
+  fit(isPrinting: boolean): void {
+    const width = isPrinting ? PAPER : this.#width();
+    for (const { plot } of this.#plots) plot.setSize({ width, height: plot.height });
   }
 
   /** Shows all operations. */

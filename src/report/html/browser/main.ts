@@ -51,10 +51,12 @@ async function start(): Promise<void> {
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", retheme);
   window.addEventListener("beforeprint", () => {
     document.documentElement.classList.add("printing"); // paper is light
+    curves.fit(true);
     retheme();
   });
   window.addEventListener("afterprint", () => {
     document.documentElement.classList.remove("printing");
+    curves.fit(false);
     retheme();
   });
   window.addEventListener("resize", () => {
