@@ -154,7 +154,7 @@ export class CurvePlots {
           stroke: ink,
           grid,
           ticks,
-          size: 44,
+          size: 52,
           splits: [0, 0.5, 1],
           values: (_plot, at) => at.map((v) => `${Math.round(v * 100)} %`),
         },
