@@ -5,7 +5,7 @@ import { checkHtml, giveHtml } from "./html-page.js";
 import { starterOf } from "./implementation.js";
 import { readerOptions } from "./reading.js";
 import type { Session } from "./session.js";
-import type { ShowFlags } from "./showing.js";
+import type { ShowFlags } from "./show-flags.js";
 
 /** Writes the page; with `--op` it begins there. An implementation that does not answer as recorded is a finding: its maps
  * end there. @internal */

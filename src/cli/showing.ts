@@ -16,25 +16,9 @@ import { readInputs } from "../workload/read-inputs.js";
 import { progressOf } from "./command.js";
 import { configurationNamed } from "./configuration.js";
 import { starterOf } from "./implementation.js";
-import type { ImplementationFlags } from "./implementation.js";
 import { readerOptions } from "./reading.js";
-import type { ReadingFlags } from "./reading.js";
 import type { Session } from "./session.js";
-
-/** @internal */
-export interface ShowFlags extends ImplementationFlags, ReadingFlags {
-  readonly run?: string;
-  readonly op?: number;
-  readonly state?: boolean;
-  readonly step?: boolean;
-  readonly break?: readonly string[];
-  readonly from?: number;
-  readonly to?: number;
-  readonly impl: string;
-  readonly candidate?: string;
-  readonly plan?: string;
-  readonly html?: string;
-}
+import type { ShowFlags } from "./show-flags.js";
 
 type IsGiven = (name: string) => boolean;
 

@@ -8,7 +8,7 @@ import { addImplementationFlags, IMPLEMENTATION_FORMS } from "../implementation.
 import { HTML_FLAG } from "../html-page.js";
 import { addReadingFlags } from "../reading.js";
 import type { Session } from "../session.js";
-import type { ShowFlags } from "../showing.js";
+import type { ShowFlags } from "../show-flags.js";
 
 const HELP = `
 FILE alone lists its operations, or its runs where there are several. --op N shows one operation:
