@@ -82,6 +82,26 @@ describe.concurrent("exit 0", () => {
   });
 });
 
+test("a serving run with shared prefixes: what follows a cut goes on with the lengths that are now", async () => {
+  const words = ["--workload", "synthetic:5", "--requests", "60", "--layouts", "full+window+state"];
+  const shared = ["--prefix-sharing", "--checkpoint", "extra_buffer", "--out", "served.jsonl.gz"];
+  expect((await start(["record", ...words, ...shared])).code).toBe(0);
+  const cut = [
+    "edit",
+    "served.jsonl.gz",
+    "--cut",
+    "300:900",
+    "--out",
+    "served-cut.jsonl.gz",
+    "--json",
+  ];
+  const { code, stdout } = await start(cut);
+  const { operations, dropped, groundless } = JSON.parse(stdout) as Record<string, number>;
+  expect([code, dropped! >= 400]).toEqual([0, true]);
+  expect(groundless).toBeLessThan(operations! / 4);
+  await expectLegal("served-cut.jsonl.gz");
+});
+
 test("exit 1: the implementation breaks, and nothing is written", async () => {
   const own = pathToFileURL(join(root, "dist", "index.js")).href;
   const broken = file(

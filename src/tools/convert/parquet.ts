@@ -7,7 +7,7 @@ import type { Cell, Column } from "./columns.js";
 import type { ConvertTarget } from "./target.js";
 
 const GROUP_ROWS = 20_000;
-const GROUP_CHARACTERS = 16 * 1024 * 1024;
+const GROUP_CHARACTERS = 8 * 1024 * 1024;
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]["schema"];
 

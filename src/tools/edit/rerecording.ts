@@ -13,6 +13,7 @@ import type { RunWords } from "../../trace/run-words.js";
 import type { TraceWriter } from "../../trace/writer.js";
 import { givesDepth } from "../candidate.js";
 import type { Candidate } from "../candidate.js";
+import { RowLengths } from "./row-lengths.js";
 
 /** An implementation that broke. @public */
 export interface BrokenEdit {
@@ -31,6 +32,7 @@ export class Rerecording {
   #isOpen = false;
   #words: RunWords | null = null;
   readonly #names = new OpenNames();
+  readonly #lengths = new RowLengths();
   #held: TraceLine[] | null = []; // before the first operation: a run without one is not written
   #hasDigests = false;
   #isRefused = false; // at boot
@@ -98,27 +100,36 @@ export class Rerecording {
   }
 
   /** Asks an operation and writes it with its answer. `line` is that of the trace as it was. */
-  async operation(line: OpLine, operation: Operation): Promise<void> {
+  async operation(line: OpLine, wanted: Operation): Promise<void> {
     this.isWritten = false;
+    let operation = this.#adapter === null ? wanted : this.#lengths.placed(wanted);
+    let answer = await this.#answer(line, operation);
+    if (answer === null && this.broken === null && operation.op === "request.finish") {
+      // what cannot go into the tree any more must not keep the request open
+      const { req, len } = operation.args;
+      operation = { op: "request.finish", args: { req, len, insert: false } };
+      answer = await this.#answer(line, operation);
+    }
+    if (answer !== null) {
+      if (answer.err !== undefined) this.refusals += 1;
+      this.#names.note(operation, answer.ok !== undefined);
+      this.#isRefused = operation.op === "boot" && answer.err !== undefined;
+      this.#write(line, operation, answer);
+    } else if (this.broken === null) this.groundless += 1;
+    const now = answer === null ? null : { operation, answer };
+    this.#lengths.note({ operation: wanted, answer: line }, now);
+  }
+
+  /** Null where the operation is lost, or the implementation broke. */
+  async #answer(line: OpLine, operation: Operation): Promise<Answer | null> {
     const wasInvalid = line.err?.code === "invalid";
     const isLost =
       this.#isRefused ||
       argsProblem(operation.op, operation.args, this.#words) !== null ||
       (!wasInvalid && this.#names.check(operation) !== null);
-    if (isLost) {
-      this.groundless += 1;
-      return;
-    }
+    if (isLost) return null;
     const answer = this.#adapter === null ? recorded(line) : await this.#ask(operation);
-    if (answer === null) return;
-    if (answer.err?.code === "invalid" && !wasInvalid) {
-      this.groundless += 1;
-      return;
-    }
-    if (answer.err !== undefined) this.refusals += 1;
-    this.#names.note(operation, answer.ok !== undefined);
-    this.#isRefused = operation.op === "boot" && answer.err !== undefined;
-    this.#write(line, operation, answer);
+    return answer?.err?.code === "invalid" && !wasInvalid ? null : answer;
   }
 
   /** Writes the state after the operation asked last, where that was written. */
