@@ -1,6 +1,5 @@
 // Tables of latencies: one implementation, or two beside each other. Medians with their 95 % interval, in microseconds.
-import type { LatencyRow } from "../tools/latencies.js";
-import type { SideTimes, TimeRatio } from "../tools/time-sides.js";
+import type { LatencyRow, SideTimes, TimeRatio } from "../tools/latencies.js";
 import type { Palette } from "./palette.js";
 import { grouped, visible } from "./words.js";
 

@@ -17,6 +17,27 @@ export interface LatencyRow {
   readonly max: number;
 }
 
+/** @public */
+export interface TimedSide {
+  readonly spec: string;
+  readonly rows: readonly LatencyRow[]; // by operation kind, of all rounds
+}
+
+/** Candidate over base, of the medians of a round. @public */
+export interface TimeRatio {
+  readonly op: string;
+  readonly ratio: number; // the middle of the rounds
+  readonly low: number; // of all rounds
+  readonly high: number;
+}
+
+/** @public */
+export interface SideTimes {
+  readonly base: TimedSide;
+  readonly candidate: TimedSide;
+  readonly ratios: readonly TimeRatio[]; // of operations that both sides answered
+}
+
 /** Counts of times in bins whose widths grow with the time. @internal */
 export class LatencyHistogram {
   readonly #bins = new Uint32Array(STEPS * DOUBLINGS);

@@ -4,8 +4,7 @@ import type { Answer, DigestDepth } from "../base/operations.js";
 import type { Alignment } from "./align/alignment.js";
 import type { AdapterFailure } from "../adapter/adapter.js";
 import type { CompareMode } from "./equality/modes.js";
-import type { LatencyRow } from "./latencies.js";
-import type { SideTimes } from "./time-sides.js";
+import type { LatencyRow, SideTimes } from "./latencies.js";
 
 /** How far a tool is; given to a callback now and then. @public */
 export interface Progress {

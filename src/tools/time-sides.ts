@@ -5,32 +5,11 @@
 import type { ReaderOptions } from "../trace/reader.js";
 import type { StartAdapter } from "./candidate.js";
 import { Latencies } from "./latencies.js";
-import type { LatencyRow } from "./latencies.js";
+import type { LatencyRow, SideTimes, TimeRatio } from "./latencies.js";
 import type { ToolControl } from "./pulse.js";
 import { replayTrace } from "./replay.js";
 
 const ROUNDS = 6;
-
-/** @public */
-export interface TimedSide {
-  readonly spec: string;
-  readonly rows: readonly LatencyRow[]; // by operation kind, of all rounds
-}
-
-/** Candidate over base, of the medians of a round. @public */
-export interface TimeRatio {
-  readonly op: string;
-  readonly ratio: number; // the middle of the rounds
-  readonly low: number; // of all rounds
-  readonly high: number;
-}
-
-/** @public */
-export interface SideTimes {
-  readonly base: TimedSide;
-  readonly candidate: TimedSide;
-  readonly ratios: readonly TimeRatio[]; // of operations that both sides answered
-}
 
 /** @internal */
 export interface TimeSidesOptions extends ToolControl {

@@ -25,15 +25,13 @@ export function marksOf(run: RunComparison | null): readonly PackedMark[] {
       why: `Operation ${grouped(n)} (${visible(op)}) is the first at which the sides differ.`,
     },
   ];
-  if (cause !== null) {
-    const isItself = cause.n === n;
+  // a divergence that is its own cause needs no second button
+  if (cause !== null && cause.n !== n) {
     marks.push({
       n: cause.n,
       kind: "cause",
       title: `Cause: ${grouped(cause.n)}`,
-      why: isItself
-        ? "The divergence has no earlier cause: before it the states of both sides were the same."
-        : `Since operation ${grouped(cause.n)} (${visible(cause.op)}) the states of the sides differ.`,
+      why: `Since operation ${grouped(cause.n)} (${visible(cause.op)}) the states of the sides differ.`,
     });
   }
   const { origins = [], recovers = null } = run?.examination ?? {};

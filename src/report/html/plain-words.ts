@@ -1,7 +1,7 @@
 // A comparison in plain words, for a reader who has never seen the tool. Text, not markup.
 import { type CompareMode, weakerModes } from "../../tools/equality/modes.js";
 import type { Divergence, Examination, RunComparison } from "../../tools/outcome.js";
-import type { Placement } from "../../tools/view/placements.js";
+import type { Placement } from "../../tools/view/view-data.js";
 import type { ViewData } from "../../tools/view/view-data.js";
 import { counted, grouped, listed, visible } from "../words.js";
 
@@ -24,8 +24,8 @@ const PLACEMENTS_SHOWN = 8;
 const MEANS: Readonly<Record<CompareMode, string>> = {
   exact: "results, refusals, effects in order and state digests are the same",
   renamed:
-    "the same up to a one-to-one renaming of ids: pages have other numbers, nothing else differs",
-  "placement-free": "the same grants, refusals and numbers of pages; pages lie at other places",
+    "the same once the numbers of pages, ids and rows of one side are translated, one to one, into those of the other",
+  "placement-free": "the same grants, refusals and numbers of pages, wherever the pages lie",
   decisions: "the same decisions: refusals, answers of questions, admissions",
   quiescent: "the same state whenever nothing is under way",
 };
@@ -177,9 +177,12 @@ export function modeWords(mode: CompareMode, run: RunComparison): readonly ModeW
 /** The weaker modes in one sentence. @internal */
 export function modeSentence(mode: CompareMode, run: RunComparison): string {
   const words = modeWords(mode, run);
-  const [strictest] = words.filter(({ holds }) => holds === true);
+  const held = words.filter(({ holds }) => holds === true);
+  const [strictest] = held; // they stand in order
   if (words.length === 0) return "";
   if (run.examination === null) return "It was not looked at which weaker kinds of equality hold.";
   if (strictest === undefined) return "No weaker kind of equality holds.";
-  return `A weaker kind of equality holds: “${strictest.mode}” (${strictest.means}).`;
+  if (held.length === 1)
+    return `One weaker kind of equality holds: “${strictest.mode}” (${strictest.means}).`;
+  return `${counted(held.length, "weaker kind")} of equality hold; the strictest is “${strictest.mode}” (${strictest.means}).`;
 }

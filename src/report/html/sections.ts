@@ -18,7 +18,7 @@ export function summaryHtml(data: ViewData, report: PageReport): string {
   const questions = answeredQuestions(data, comparison);
   const holds = modeSentence(mode, comparison);
   const rows = modeWords(mode, comparison).map(({ mode: name, means, holds: isHeld }) => {
-    const word = isHeld === null ? "not looked at" : isHeld ? "holds" : "does not hold";
+    const word = isHeld === null ? "not looked at" : isHeld ? "holds" : "not shown to hold";
     const tone = isHeld === null ? "" : isHeld ? "good" : "bad";
     return `<tr><th scope="row">${escaped(name)}</th><td class="${tone}">${word}</td><td>${escaped(means)}</td></tr>`;
   });
@@ -29,10 +29,17 @@ export function summaryHtml(data: ViewData, report: PageReport): string {
   const again =
     reproduce === null
       ? ""
-      : `<article class="card wide"><h3>How to see it again</h3><pre id="reproduce">${escaped(reproduce)}</pre></article>`;
+      : `<article class="card wide"><h3>How to see it again</h3>${reproduceHtml(reproduce)}</article>`;
   const note = comparison.note === null ? "" : `<p>${escaped(comparison.note)}</p>`;
   if (questions.length === 0 && modes === "" && again === "" && note === "") return "";
   return `<section id="summary" aria-label="Summary"><div class="cards">${questions.map(card).join("")}${modes}${again}</div>${note}</section>`;
+}
+
+/** The command, and below it what it depends on, which the shell takes for a remark. */
+function reproduceHtml(reproduce: string): string {
+  const [command = "", remark] = reproduce.split(/ {3}# (.*)/s, 2);
+  const about = remark === undefined ? "" : `<p class="about">${escaped(remark)}</p>`;
+  return `<pre id="reproduce">${escaped(command)}</pre>${about}`;
 }
 
 function card({ question, answer, points }: Answered): string {

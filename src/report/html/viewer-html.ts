@@ -32,12 +32,13 @@ export function viewerHtml({ base, candidate }: ViewData, marks: readonly Packed
     : `<p class="remark">There are no page maps: the implementation tells no states.</p>`;
   return `<section id="viewer" aria-label="Maps and curves">
 <noscript><p class="remark">Maps and curves need scripting, which is off here. Everything above and below is whole without it.</p></noscript>
+<p class="about" id="loading">Maps and curves appear here once their data is unpacked.</p>
 <p class="remark" id="failed" hidden></p>
 <div class="bar" id="bar" hidden>
 <div class="jumps">${jumps.join("")}</div>
 <div class="scrub"><button type="button" id="back" aria-label="one operation back">‹</button><input type="range" id="slider" min="0" max="0" value="0" step="1" aria-label="operation"><button type="button" id="on" aria-label="one operation on">›</button><button type="button" id="play" aria-pressed="false">Play</button></div>
 <div class="now"><output id="now"></output>
-<form id="search" role="search"><input type="search" id="query" placeholder="request, band:page, operation" aria-label="search by request, page or operation" autocomplete="off" spellcheck="false"><button type="submit">Find</button><button type="button" id="earlier" disabled aria-label="found before">↑</button><button type="button" id="later" disabled aria-label="found next">↓</button><span id="found" role="status"></span></form></div>
+<form id="search" role="search"><input type="search" id="query" placeholder="r12, full:38, 61234" aria-label="search by request, page or operation" autocomplete="off" spellcheck="false"><button type="submit">Find</button><button type="button" id="earlier" disabled aria-label="found before">↑</button><button type="button" id="later" disabled aria-label="found next">↓</button><span id="found" role="status"></span></form></div>
 </div>
 ${maps}
 <div id="curves" hidden></div>

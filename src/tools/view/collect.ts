@@ -12,8 +12,15 @@ import { FrameList } from "./frame-list.js";
 import { Labels } from "./labels.js";
 import { Geometries, MapTracker } from "./map-changes.js";
 import { type MapImplementation, MapSource } from "./map-source.js";
-import { type Placement, PLACEMENTS_MAX, placementsOf } from "./placements.js";
-import type { FrameSide, SideChanges, ViewData, ViewFrame, ViewSide } from "./view-data.js";
+import { PLACEMENTS_MAX, placementsOf } from "./placements.js";
+import type {
+  FrameSide,
+  Placement,
+  SideChanges,
+  ViewData,
+  ViewFrame,
+  ViewSide,
+} from "./view-data.js";
 
 const BATCH = 256;
 const FRAMES_MAX = 100_000;

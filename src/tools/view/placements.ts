@@ -1,17 +1,7 @@
 // Which pages lie elsewhere on the other side: both maps after one operation, id by id.
+import type { Placement } from "./view-data.js";
 import { CELL_NUMBERS, type MapTracker } from "./map-changes.js";
 import type { Labels } from "./labels.js";
-
-/** A page (a slot of the state band) that the two sides do not have at the same place. @public */
-export interface Placement {
-  readonly band: string;
-  readonly virtual: number; // its id; of a state slot the slot's
-  readonly holder: string; // who holds it, as text; empty where nobody tells
-  readonly before: number | null; // its page before the operation, null: it had none, or the sides did not agree
-  readonly base: number | null; // its page after the operation, null: it has none on this side
-  readonly candidate: number | null;
-  readonly pageBytes: number;
-}
 
 /** @internal */
 export const PLACEMENTS_MAX = 64;

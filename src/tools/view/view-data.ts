@@ -1,7 +1,17 @@
 // What the report page shows of one run, as data: frames (operations with what changed in the page maps), geometries and
 // labels. The page's packing and its drawing know nothing of adapters; this file knows nothing of either.
-import type { Placement } from "./placements.js";
 import type { ArenaGeometry } from "./geometry.js";
+
+/** A page (a slot of the state band) that the two sides do not have at the same place. @public */
+export interface Placement {
+  readonly band: string;
+  readonly virtual: number; // its id; of a state slot the slot's
+  readonly holder: string; // who holds it, as text; empty where nobody tells
+  readonly before: number | null; // its page before the operation, null: it had none, or the sides did not agree
+  readonly base: number | null; // its page after the operation, null: it has none on this side
+  readonly candidate: number | null;
+  readonly pageBytes: number;
+}
 
 /** Classes of a page in a packed map; `elsewhere`: in another band's span. Their index is their code. @public */
 export const CELL_CODES = [

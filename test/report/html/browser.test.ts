@@ -147,6 +147,27 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
     expect(await told("#now")).toContain("Operation 77 of ");
   });
 
+  test("jumps as far as it can: curves, maps and words stay together", async () => {
+    const errors: string[] = [];
+    page.on("pageerror", ({ message }) => errors.push(message));
+    const last = operations.length - 1;
+    for (const [from, to] of [
+      [0, 9],
+      [last - 9, last],
+    ] as const) {
+      // as narrow as it goes around one end, then the other end
+      await page.evaluate(`unifiedTrace.seek(${from})`);
+      await page.locator("#curves button", { hasText: "Around here" }).click();
+      const far = last - to;
+      await page.locator("#slider").fill(String(far));
+      await page.waitForFunction(`unifiedTrace.model.operation === ${far}`);
+      await page.waitForFunction(
+        `document.querySelector("#now").textContent.startsWith("Operation ${grouped(far)} of")`,
+      );
+    }
+    expect(errors).toEqual([]);
+  });
+
   test("search steps through what it finds", async () => {
     const { batch } = operations[divergence]!.args as {
       readonly batch: { readonly req: string }[];

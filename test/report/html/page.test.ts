@@ -143,7 +143,7 @@ describe("what a reader needs, in words", () => {
       "quiescent",
     ]);
     for (const [, mode, word] of rows)
-      expect(word).toBe(holds.some((held) => held === mode) ? "holds" : "does not hold");
+      expect(word).toBe(holds.some((held) => held === mode) ? "holds" : "not shown to hold");
   });
 
   test("an equal comparison says so", async () => {

@@ -170,7 +170,9 @@ export class Controls {
     const leap = Math.max(10, Math.round(model.frames / 1000));
     const step = shiftKey ? 100 : 1;
     const jump = (kind: string) => (): void => {
-      const mark = model.marks.find((each) => each.kind === kind);
+      // without a mark of its own the cause is the divergence itself
+      const [first] = model.marks;
+      const mark = model.marks.find((each) => each.kind === kind) ?? first;
       if (mark !== undefined) model.seekOperation(mark.n);
     };
     const hop = (direction: 1 | -1) => (): void => {

@@ -87,7 +87,9 @@ export class CurvePlots {
     const heading = make("h2", "", "Curves");
     const names = this.#model.sides.length === 1 ? [] : this.#model.sides;
     const keys = names.map((side) => make("b", side, side));
-    const hint = make("span", "about", "drag to zoom, click to go there");
+    const words = "drag to zoom, click to go there";
+    const own = keys.length === 0 ? "" : "; the candidate's line is drawn only where it differs";
+    const hint = make("span", "about", `${words}${own}`);
     const near = button("Around here", `the ${NEAR} operations around this one`, () => {
       this.showNear();
     });
@@ -109,9 +111,13 @@ export class CurvePlots {
         value,
       );
       this.#place.append(head, holder);
-      const columns = this.#model.sides.map((side) =>
-        valuesOf(this.#model.timelines[side]?.curves[key] ?? new Float32Array(0)),
+      const [base, candidate] = this.#model.sides.map(
+        (side) => this.#model.timelines[side]?.curves[key] ?? new Float32Array(0),
       );
+      const columns = [
+        ...(base === undefined ? [] : [valuesOf(base)]),
+        ...(base === undefined || candidate === undefined ? [] : [apart(candidate, base)]),
+      ];
       const isLast = index === CURVES.length - 1;
       const plot = new uPlot(this.#options(isLast), [x, ...columns] as uPlot.AlignedData, holder);
       const here = make("div", "here");
@@ -161,10 +167,10 @@ export class CurvePlots {
       ],
       series: [
         {},
-        // the base is broad, so that it shows under a candidate that goes the same way
-        { stroke: () => this.#theme().base, width: isTwo ? 3.5 : 1.5, points: { show: false } },
+        // the candidate is drawn only where it goes another way
+        { stroke: () => this.#theme().base, width: 1.5, points: { show: false } },
         ...(isTwo
-          ? [{ stroke: () => this.#theme().candidate, width: 1.25, points: { show: false } }]
+          ? [{ stroke: () => this.#theme().candidate, width: 1.5, points: { show: false } }]
           : []),
       ],
       hooks: {
@@ -278,6 +284,15 @@ export class CurvePlots {
 // uPlot knows gaps as null.
 function valuesOf(curve: Float32Array): (number | null)[] {
   return Array.from(curve, (value) => (Number.isNaN(value) ? null : value));
+}
+
+/** The values of a curve where it differs from another, with the value on either side of each stretch. */
+function apart(curve: Float32Array, other: Float32Array): (number | null)[] {
+  const differs = (at: number): boolean => !Object.is(curve[at], other[at]);
+  return valuesOf(curve).map((value, at) => {
+    const isNear = differs(at) || (at > 0 && differs(at - 1)) || differs(at + 1);
+    return isNear ? value : null;
+  });
 }
 
 function percent(value: number | undefined): string {

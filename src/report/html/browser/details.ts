@@ -95,8 +95,11 @@ export class Details {
     if (own === undefined) return [];
     const isSame = sides.length === 1 || other === own || other === undefined;
     const lists = isSame
-      ? [changesList(own, this.#model, "")]
-      : [changesList(own, this.#model, "base"), changesList(other, this.#model, "candidate")];
+      ? [changesList(own, this.#model, "", null)]
+      : [
+          changesList(own, this.#model, "base", comparable(own, other)),
+          changesList(other, this.#model, "candidate", comparable(other, own)),
+        ];
     return [make("h3", "", "Changes in the maps"), ...lists];
   }
 
@@ -163,6 +166,7 @@ function changesList(
   { geometry, runs }: DecodedChanges,
   model: Model,
   side: SideName | "",
+  opposite: DecodedChanges | null,
 ): HTMLElement {
   const list = make("ul", "changes");
   if (side !== "") list.append(make("li", "", make("b", side, side)));
@@ -170,13 +174,33 @@ function changesList(
   const shown: number[] = [];
   // room that opens or closes outside the spans says nothing that the spans do not say
   for (let at = 0; at < runs.length; at += 6) if ((runs[at + 1] ?? 0) >= 2) shown.push(at);
-  for (const at of shown.slice(0, CHANGES_MAX))
-    list.append(make("li", "", runText(runs, at, model)));
-  if (shown.length > CHANGES_MAX)
-    list.append(make("li", "", `… and ${shown.length - CHANGES_MAX} more`));
+  const known = new Set(opposite === null ? [] : textsOf(opposite, model));
+  const texts = shown.map((at) => runText(runs, at, model));
+  // what only this side changed is what a reader looks for
+  const own = opposite === null ? [] : texts.filter((text) => !known.has(text));
+  const alike = texts.filter((text) => opposite === null || known.has(text));
+  for (const text of own) list.append(make("li", "", make("b", "", "only here: "), text));
+  for (const text of alike.slice(0, Math.max(0, CHANGES_MAX - own.length)))
+    list.append(make("li", "", text));
+  const left = alike.length - Math.max(0, CHANGES_MAX - own.length);
+  if (left > 0) {
+    const what = opposite === null ? "more" : "more, the same on both sides";
+    list.append(make("li", "", `… and ${left} ${what}`));
+  }
   if (shown.length === 0 && geometry === null)
     list.append(make("li", "about", runs.length === 0 ? "none" : "only room outside the spans"));
   return list;
+}
+
+/** The other side's changes, unless one side alone lays its whole map anew. */
+function comparable(own: DecodedChanges, other: DecodedChanges): DecodedChanges | null {
+  return (own.geometry === null) === (other.geometry === null) ? other : null;
+}
+
+function textsOf({ runs }: DecodedChanges, model: Model): string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < runs.length; at += 6) texts.push(runText(runs, at, model));
+  return texts;
 }
 
 function runText(runs: readonly number[], at: number, model: Model): string {

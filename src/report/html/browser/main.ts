@@ -68,6 +68,7 @@ async function start(): Promise<void> {
   });
   showFirst(model);
   curves.showNear();
+  part("loading", HTMLElement).remove();
   (window as unknown as { unifiedTrace: PageFace }).unifiedTrace = faceOf(model); // the page's only global
 }
 
