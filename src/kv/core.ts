@@ -66,6 +66,7 @@ export class KvCore {
     this.config = config;
     this.#parts = parts;
     this.chain = new ChainAllocator(config, bandPlans(config), parts, before?.chain);
+    this.chain.mustBindFirst = () => this.#mustBindFirst();
     this.requests = before?.requests ?? new RequestTable(config.rows, parts.layout);
     this.hasToldEstimates = before?.hasToldEstimates ?? false;
     this.lists = new PageListBuilder(this.chain.bands);
@@ -262,8 +263,13 @@ export class KvCore {
   takeBlocked(): OperationError | null {
     const open = this.launchOpen();
     if (open !== null || this.chain.stages === null) return open;
+    return this.#mustBindFirst() ? invalid("name_state") : null;
+  }
+
+  /** Whether window pages of a load are fixed that no owner id names yet. */
+  #mustBindFirst(): boolean {
     const waits = this.group?.reserved.some((pages) => pages.length > 0) === true;
-    return this.host.pinsWindows || waits ? invalid("name_state") : null;
+    return this.host.pinsWindows || waits;
   }
 
   /** The rule broken by a take or free between a launch and its record, or null. */

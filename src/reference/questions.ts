@@ -48,6 +48,7 @@ function spansOf(world: World, plan: Plan): PlanSpans {
 /** @internal */
 export function askPlan(world: World, { demand }: KvArgs["ask.plan"]): KvOk["ask.plan"] {
   const answer = tryOut(world, (copy) => {
+    checkStageLoads(copy);
     const plan = layOut(copy, demand);
     return { step: plan.step, ...spansOf(copy, plan) };
   });

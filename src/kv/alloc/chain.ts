@@ -79,6 +79,8 @@ export class ChainAllocator {
   moveEpoch: number; // `move` effects so far
   /** Set by `stages.install`: from then on every question is asked of all stages. */
   stages: StageCapacity | null = null;
+  /** Whether a load has fixed pages that it must name before anything is taken: with stages no take is granted then. */
+  mustBindFirst: () => boolean = () => false;
   readonly #snapshot: SnapshotMemo;
   readonly #context: ReliefContext;
 
@@ -171,7 +173,9 @@ export class ChainAllocator {
       if (states > slots) return { code: "refused_state", need: states, free: slots };
     }
     if (this.stages === null) return this.#planned(demand);
-    if (!this.stages.fits(this.#live(), demand)) return this.capacityRefusal(demand);
+    // the take would be refused as out of turn, on every stage: loads are the same on all
+    if (this.mustBindFirst() || !this.stages.fits(this.#live(), demand))
+      return this.capacityRefusal(demand);
     const plan = this.#realised(demand);
     return { ...plan, inPlace: plan.step === "no_move" };
   }
@@ -241,10 +245,8 @@ export class ChainAllocator {
 
   #layoutServes(demand: readonly number[], freed: readonly number[]): boolean {
     if (this.stages !== null) {
-      return this.stages.fits(
-        this.#live().map((live, index) => live - freed[index]!),
-        demand,
-      );
+      const left = this.#live().map((live, index) => live - freed[index]!);
+      return !this.mustBindFirst() && this.stages.fits(left, demand);
     }
     return servesAfterFrees(this.#context, demand, freed);
   }

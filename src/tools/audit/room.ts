@@ -63,7 +63,8 @@ export function isStillRead({ uses }: Books, page: LeftPage): boolean {
  * end, window pages that no id names are until their copy is done), no transfer is open; or all stages have to agree,
  * which know of each other nothing but counts. @internal */
 export function countsDecide(books: Books): boolean {
-  if (books.stages !== null) return true;
+  // with stages nothing is granted until a load has named its window pages
+  if (books.stages !== null) return books.loads.size === 0;
   if (books.group !== null || books.loads.size > 0 || books.transfers.size > 0) return false;
   for (const { load } of books.copies.open.values())
     if (load?.windows.some(({ id }) => id < 0) === true) return false;
