@@ -78,6 +78,8 @@ export function falseClaim(
   if (claim.step !== null && claim.step !== tried.step)
     return `${asked} was planned as ${claim.step}, its take is ${String(tried.step)}`;
   const stages = stagesOf(state);
+  // with stages a load's window pages are fixed until it names them, and no take is granted until then
+  if (stages !== null && hasFixed(state, bands)) return null;
   if (stages === null && (!countsDecide(state, bands) || tried.step === "no_move")) return null;
   const isHeld =
     stages === null
@@ -165,8 +167,9 @@ function takeFrom(
 /** Whether counts of pages alone tell which layouts there are: nothing fixed, no transfer. */
 function countsDecide(state: State, bands: readonly string[]): boolean {
   const transfers = state.net["transfers"] ?? {};
-  return (
-    Object.keys(transfers).length === 0 &&
-    bands.every((name) => (state[name] as BandState).fixed.length === 0)
-  );
+  return Object.keys(transfers).length === 0 && !hasFixed(state, bands);
+}
+
+function hasFixed(state: State, bands: readonly string[]): boolean {
+  return bands.some((name) => (state[name] as BandState).fixed.length > 0);
 }
