@@ -8,8 +8,7 @@ export type EventArgs = Readonly<Record<string, string | number>>;
 /** The part of a slice in an arrow between slices. @internal */
 export interface FlowPart {
   readonly id: number;
-  readonly comes: boolean; // an arrow ends here
-  readonly goes: boolean; // an arrow begins here
+  readonly comes: boolean; // an arrow ends here; else one begins
 }
 
 /** Writes events, one a line. Processes are numbered from 1 by whoever makes them, threads over all processes: viewers
@@ -23,7 +22,7 @@ export class EventWriter {
   constructor(writer: ByteWriter) {
     this.#writer = writer;
     this.#writer.text(
-      '{"displayTimeUnit":"ns","otherData":{"producer":"unified-trace","time":"operation n is microsecond n"},"traceEvents":[\n',
+      '{"displayTimeUnit":"ms","otherData":{"producer":"unified-trace","time":"operation n is microsecond n"},"traceEvents":[\n',
     );
   }
 
@@ -57,15 +56,13 @@ export class EventWriter {
     args: EventArgs,
     flow: FlowPart | null = null,
   ): void {
-    const arrow =
-      flow === null
-        ? {}
-        : {
-            bind_id: flow.id,
-            ...(flow.comes ? { flow_in: true } : {}),
-            ...(flow.goes ? { flow_out: true } : {}),
-          };
-    this.#put({ ph: "X", ...place, cat: "op", name, ts: from, dur: to - from, ...arrow, args });
+    this.#put({ ph: "X", ...place, cat: "op", name, ts: from, dur: to - from, args });
+    // An event of its own, which the viewers bind to the slice around it: one viewer takes the arguments of a slice that
+    // carries its arrow for given twice. The last step is one like the others, since another object may follow from it.
+    if (flow !== null) {
+      const ph = flow.comes ? "t" : "s";
+      this.#put({ ph, ...place, cat: "arrow", name: "arrow", id: flow.id, ts: from });
+    }
   }
 
   /** A slice that may overlap others of its name begins or ends. */

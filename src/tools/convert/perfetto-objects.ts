@@ -97,10 +97,10 @@ export class ObjectFollower {
       const isBack = line.op === "request.restore" && known === undefined;
       if (role === "opens" || isBack) {
         const id = this.#open(name, whatOf(kind, line.op), line, flow);
-        flow = { id, comes: flow !== null, goes: true };
+        flow = { id, comes: flow !== null };
       } else if (known !== undefined) {
         const isOver = role === "closes" && isLast(known, args);
-        flow ??= { id: known.flow, comes: true, goes: !isOver };
+        flow ??= { id: known.flow, comes: true };
         if (isOver) this.#close(name, line.n, outcomeOf(args));
       }
     }

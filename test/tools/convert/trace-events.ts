@@ -22,14 +22,24 @@ function phase(ph: string, properties: object, optional: object = {}): object {
 
 const process = { pid: id32, name: text };
 const overlapping = { ...process, tid: { const: 0 }, cat: text, ts: whole, args };
+const arrow = {
+  ...process,
+  ...{ tid: id32, cat: { const: "arrow" }, name: { const: "arrow" }, ts: whole },
+  id: { ...whole, minimum: 1 },
+};
 const EVENT = {
   type: "object",
   oneOf: [
-    phase(
-      "X",
-      { ...process, tid: id32, cat: text, ts: whole, dur: { ...whole, minimum: 1 }, args },
-      { bind_id: { ...whole, minimum: 1 }, flow_in: { const: true }, flow_out: { const: true } },
-    ),
+    phase("X", {
+      ...process,
+      tid: id32,
+      cat: text,
+      ts: whole,
+      dur: { ...whole, minimum: 1 },
+      args,
+    }),
+    phase("s", arrow),
+    phase("t", arrow),
     phase("b", { ...overlapping, id: { type: "string", pattern: "^0x[0-9a-f]+$" } }),
     phase("e", { ...overlapping, id: { type: "string", pattern: "^0x[0-9a-f]+$" } }),
     phase("C", {
@@ -126,11 +136,12 @@ function checkOverlapping(events: readonly TraceEvent[]): void {
 
 function checkArrows(events: readonly TraceEvent[]): void {
   const begun = new Set<number>();
-  for (const { bind_id: id, flow_in: comes, flow_out: goes } of events
-    .filter(({ ph, bind_id: arrow }) => ph === "X" && arrow !== undefined)
-    .sort(byTime)) {
-    expect(comes === true || goes === true).toBe(true);
-    expect(begun.has(id)).toBe(comes === true);
+  const slices = new Set(
+    events.filter(({ ph }) => ph === "X").map(({ pid, tid, ts }) => `${pid} ${tid} ${ts}`),
+  );
+  for (const { ph, pid, tid, ts, id } of events.filter(({ cat }) => cat === "arrow").sort(byTime)) {
+    expect(slices.has(`${pid} ${tid} ${ts}`)).toBe(true); // of a slice that begins there
+    expect(begun.has(id)).toBe(ph === "t");
     begun.add(id);
   }
 }
