@@ -9,6 +9,7 @@ import type { CollectOptions } from "../tools/view/collect.js";
 import type { ViewData } from "../tools/view/view-data.js";
 import { writeWhole } from "../workload/case-files.js";
 import { progressOf } from "./command.js";
+import { isSameFile } from "./same-file.js";
 import type { Session } from "./session.js";
 
 /** Help of the flag. @internal */
@@ -21,15 +22,23 @@ export function checkHtml(file: string | undefined, trace: string | undefined): 
   if (trace !== undefined && !isReadAgain(trace)) {
     throw new UsageError(`--html reads the trace once more, and ${trace} can be read only once`);
   }
+  if (trace !== undefined && isSameFile(trace, file)) {
+    throw new UsageError(`--html ${file} is the trace itself: give the page a file of its own`);
+  }
 }
 
-/** The same of a comparison: a page has two sides. @internal */
+/** The same of a comparison: a page has two sides, and `others` are the files of its other flags. @internal */
 export function checkPages(
   file: string | undefined,
   base: string,
   candidates: readonly { readonly kind: "file" | "implementation"; readonly name: string }[],
+  others: readonly (string | undefined)[],
 ): void {
   if (file === undefined) return;
+  for (const other of others) {
+    if (other === undefined || !isSameFile(other, file)) continue;
+    throw new UsageError(`--html ${file} is named twice: give the page a file of its own`);
+  }
   if (candidates.length > 1) throw new UsageError("--html shows one candidate, not several");
   for (const { kind, name } of candidates) if (kind === "file") checkHtml(file, name);
   checkHtml(file, base);

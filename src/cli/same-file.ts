@@ -1,8 +1,20 @@
 // Whether two names lead to one file.
+import type { Stats } from "node:fs";
 import { statSync } from "node:fs";
+import { resolve } from "node:path";
 
-/** @internal */
+/** Also of names that lead nowhere yet, where they are one name. @internal */
 export function isSameFile(left: string, right: string): boolean {
-  const [one, other] = [left, right].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
+  if (resolve(left) === resolve(right)) return true;
+  const [one, other] = [statsOf(left), statsOf(right)];
+  return one !== null && one.ino === other?.ino && one.dev === other.dev;
+}
+
+/** Null where the name leads to nothing that can be reached: who opens it tells why. */
+function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }

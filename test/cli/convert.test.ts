@@ -1,5 +1,5 @@
 // `convert` on the command line: its answer, its exit codes, bad input, outputs that cannot be written.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { pathToFileURL } from "node:url";
@@ -105,8 +105,10 @@ describe.concurrent("exit 3 and 4: the file under the name stays as it was", () 
     expect(read(out).toString()).toBe("kept");
   });
 
-  test("no folder, a full disk, .zst", async () => {
-    for (const out of ["none/x.csv", "x.csv.zst"]) {
+  test("no folder, a file as folder, a circle of links, a long name, a full disk, .zst", async () => {
+    symlinkSync("circle.csv", join(folder, "circle.csv"));
+    const wrong = [`${TRACE}/x.csv`, "circle.csv", `${"x".repeat(300)}.csv`];
+    for (const out of ["none/x.csv", "x.csv.zst", ...wrong]) {
       const { code, stderr } = await start(["convert", TRACE, "--to", "csv", "--out", out]);
       expect([code, isOneLine(stderr)]).toEqual([4, true]);
     }

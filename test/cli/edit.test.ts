@@ -137,6 +137,8 @@ describe.concurrent("exit 2", () => {
     [["--out", "x.jsonl", "--filter", "kind=a"], /run=, op= or req=/],
     [["--out", "x.jsonl", "--filter", "run=nobody"], /nothing in the trace is nobody/],
     [["--out", "x.jsonl", "--substitute", "config:row=2"], /rows/],
+    [["--out", "x.jsonl", "--substitute", "config:__proto__=2"], /unknown key "__proto__"/],
+    [["--out", "x.jsonl", "--substitute", "row.alloc:__proto__=2"], /unknown key "__proto__"/],
     [["--out", "x.jsonl", "--substitute", "rows=2"], /config:KEY=VALUE/],
     [["--out", "x.jsonl", "--merge", TRACE], /--rename-runs/],
     [["--out", "x.jsonl", "--cut", "1:2", "--rename-runs"], /goes with --merge/],

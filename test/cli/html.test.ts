@@ -1,5 +1,5 @@
 // `--html` on the command line: what it writes, what it refuses, what it says of maps that cannot be known.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { file, folder, isOneLine, linesOf, root, start } from "./command-line.js";
@@ -96,6 +96,9 @@ export function createImplementation(...more) {
   test.each([
     [["--html", "-"], /--html writes a file/],
     [["--html", "a.html", "--candidates", "self,reference"], /one candidate/],
+    [["--html", "base.jsonl"], /is the trace itself/],
+    [["--html", "./base.jsonl", "--first"], /is the trace itself/],
+    [["--html", "a.html", "--write-baseline", "./a.html"], /is named twice/],
   ])("%j is refused before anything runs", async (words, says) => {
     const { code, stderr } = await start(["compare", "--trace", "base.jsonl", ...words]);
     expect([code, isOneLine(stderr)]).toEqual([2, true]);
@@ -121,6 +124,17 @@ export function createImplementation(...more) {
 });
 
 describe("show --html", () => {
+  test("the trace is never written over, through a link either", async () => {
+    symlinkSync("base.jsonl", join(folder, "link.jsonl"));
+    const before = page("base.jsonl");
+    for (const out of ["base.jsonl", "link.jsonl"]) {
+      const { code, stderr } = await start(["show", "base.jsonl", "--html", out]);
+      expect([code, isOneLine(stderr)]).toEqual([2, true]);
+      expect(stderr).toContain("is the trace itself");
+    }
+    expect(page("base.jsonl")).toBe(before);
+  });
+
   test("one side, beginning at --op", async () => {
     const words = ["show", "base.jsonl", "--html", "show.html", "--op", "321"];
     const { code, stdout } = await start(words);

@@ -189,7 +189,7 @@ async function compare(
   session: Session,
 ): Promise<number> {
   const { base, candidates } = await sidesOf(files, flags);
-  checkPages(flags.html, base, candidates);
+  checkPages(flags.html, base, candidates, [flags.writeBaseline, flags.baseline, flags.mask]);
   if (flags.time === true) checkTiming(flags.trace, flags);
   const accepted = flags.baseline === undefined ? null : readBaseline(readJsonFile(flags.baseline));
   const masks = masksOf(flags);

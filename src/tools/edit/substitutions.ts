@@ -121,15 +121,15 @@ function replaced(root: unknown, path: readonly string[], value: unknown): unkno
   const isList = Array.isArray(root);
   const bag = root as Readonly<Record<string, unknown>>;
   const keys = key === "*" ? Object.keys(bag) : [key];
-  const copy: Record<string, unknown> = { ...bag };
+  const copy = new Map(Object.entries(bag));
   let isMade = false;
   for (const one of keys) {
     if (!Object.hasOwn(bag, one) && (isList || rest.length > 0)) continue;
     const made = replaced(bag[one], rest, value);
     if (made === undefined) continue;
-    copy[one] = made;
+    copy.set(one, made);
     isMade = true;
   }
   if (!isMade) return undefined;
-  return isList ? Object.values(copy) : copy;
+  return isList ? [...copy.values()] : Object.fromEntries(copy); // a map, because `__proto__` is a key like others
 }
