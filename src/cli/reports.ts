@@ -14,6 +14,7 @@ import { writeWhole } from "../workload/case-files.js";
 import type { JsonFile } from "../workload/json-file.js";
 import { readJsonFile } from "../workload/json-file.js";
 import { readInputs } from "../workload/read-inputs.js";
+import { refuseOverInputs } from "./same-file.js";
 import type { Session } from "./session.js";
 
 /** @internal */
@@ -44,9 +45,22 @@ export function addReportFlags(command: Command): Command {
     .option("--github", "annotations and a job summary for GitHub Actions");
 }
 
-/** Refuses forms that do not go together, before any work is done. Throws `UsageError`. @internal */
-export function checkReportFlags(flags: ReportFlags, session: Session): void {
+/**
+ * Refuses forms that do not go together, and files that are also read, before any work is done. Throws `UsageError`.
+ * @param inputs - files that the command reads
+ * @internal
+ */
+export function checkReportFlags(
+  flags: ReportFlags,
+  session: Session,
+  inputs: readonly (string | undefined)[],
+): void {
   const { junit, github, markdown: page } = flags;
+  const files = [
+    ["--junit", junit],
+    ["--markdown", page],
+  ] as const;
+  refuseOverInputs(files, inputs);
   const taken = [
     ...(session.isJson ? ["--json"] : []),
     ...(github === true ? ["--github"] : []),

@@ -61,6 +61,10 @@ export async function writeBundle(options: BundleOptions): Promise<BundleResult>
       const message = `has no run ${missing}, which the report is about`;
       throw new InputError("input_format", message, { file: trace });
     }
+    if (counts.operations === 0) {
+      const message = "holds no operation, so nothing was bundled";
+      throw new InputError("trace_structure", message, { file: trace });
+    }
     writer?.commit();
     return counts;
   } finally {

@@ -73,6 +73,7 @@ export async function foreignLog(spec: string): Promise<ForeignLog | null> {
 export async function openImport(spec: string, options: ImportOptions = {}): Promise<ImportReader> {
   const log = await foreignLog(spec);
   if (log !== null) return openLog(log, options);
+  await refuseRequests(spec);
   const known = SERVED.map(({ name }) => name);
   const word = /^([\w-]+):(?![/\\])./.exec(spec)?.[1];
   if (word !== undefined && !(await exists(spec))) {
@@ -88,6 +89,16 @@ export async function openImport(spec: string, options: ImportOptions = {}): Pro
     file: spec,
     expected,
   });
+}
+
+/** Says what serves a trace of requests, which is no log of an allocator. */
+async function refuseRequests(spec: string): Promise<void> {
+  const word = /^([\w-]+):/.exec(spec)?.[1];
+  if (word === undefined) return;
+  const { REQUEST_TRACES } = await import("./request-traces.js");
+  if (!REQUEST_TRACES.includes(word)) return;
+  const how = `record or run --workload ${spec} serves it`;
+  throw new UsageError(`${word} is a trace of requests and no allocator's log: ${how}`);
 }
 
 /** Opens a log whose format is known. @internal */

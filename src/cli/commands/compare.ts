@@ -42,6 +42,7 @@ import {
 import type { ReportFlags } from "../reports.js";
 import { reproduceLine, withProvenance } from "../reproduce-line.js";
 import type { CandidateSide } from "../reproduce-line.js";
+import { refuseOverInputs } from "../same-file.js";
 import type { Session } from "../session.js";
 import { checkTiming, withTimes } from "../timing.js";
 import { traceHash } from "../trace-hash.js";
@@ -167,7 +168,9 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
           flags: CompareFlags,
           self: Command,
         ) => {
-          checkReportFlags(flags, session);
+          const read = [flags.report, flags.trace, base, candidate, flags.mask];
+          checkReportFlags(flags, session, [...read, flags.baseline]);
+          refuseOverInputs([["--write-baseline", flags.writeBaseline]], read);
           if (flags.report === undefined) return compare([base, candidate], flags, session);
           const saved = await readReport(flags.report, [base, candidate], self, session);
           const { comparisonFromJson } = await import("../../report/from-json.js");

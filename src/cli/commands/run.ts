@@ -107,7 +107,7 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
     .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (paths: readonly string[], flags: RunFlags, self: Command) => {
-        checkReportFlags(flags, session);
+        checkReportFlags(flags, session, [...paths, flags.report]);
         const result =
           flags.report === undefined
             ? await run(paths, flags, self, session)
@@ -151,6 +151,11 @@ async function run(
   }
   const files = withCasesFirst(paths).map((path) => inPlace(path, session));
   const scenarios = loadScenarios(files, await readInputs(files, session.signal));
+  checkReportFlags(
+    flags,
+    session,
+    scenarios.map(({ file }) => file), // also those of a folder
+  );
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
   const { shard, timeBudget, jobs = 1 } = flags;

@@ -140,7 +140,7 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
     .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (flags: StressFlags, self: Command) => {
-        checkReportFlags(flags, session);
+        checkReportFlags(flags, session, [flags.replay, flags.report]);
         if (flags.report !== undefined) {
           const saved = stressFromJson(await readReport(flags.report, [], self, session));
           return give(saved.result, saved.reproduce, flags, session);

@@ -168,6 +168,10 @@ class Anonymizer {
       }
       if (this.#broken === null) await this.#leave();
       this.#refuseUnmet();
+      if (this.#broken === null && this.#counts.operations === 0) {
+        const message = "holds no operation, so nothing was anonymized";
+        throw new InputError("trace_structure", message, { file: this.#options.trace });
+      }
     } finally {
       await reader.close();
     }
