@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -120,4 +120,25 @@ export function linesOf(name: string): ReturnType<typeof JSON.parse>[] {
 /** What every failure must be: one line, no stack, nothing on standard output. */
 export function isOneLine(text: string): boolean {
   return /^unified-trace: [^\n]+\n$/.test(text) && !/\n\s+at /.test(text);
+}
+
+/** `module:` of this checkout's allocator that throws at operation `n` of a run. */
+export function breakingModule(n: number): string {
+  const own = pathToFileURL(join(root, "dist", "index.js")).href;
+  const path = file(
+    "breaks.mjs",
+    `import { KV_OPERATIONS, KVStorage } from ${JSON.stringify(own)};
+     export const info = { name: "breaks", version: "1", ops: KV_OPERATIONS, digest: null, fx: true };
+     export function createImplementation(config) {
+       const storage = new KVStorage(config, { digestDepth: null });
+       let n = 0;
+       return {
+         apply(operation) {
+           if (n++ === ${n}) throw new Error("no");
+           return storage.apply(operation);
+         },
+       };
+     }`,
+  );
+  return `module:${path}`;
 }

@@ -2,9 +2,8 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { file, folder, isOneLine, root, shell, start } from "./command-line.js";
+import { breakingModule, file, folder, isOneLine, shell, start } from "./command-line.js";
 
 const TRACE = "convert.jsonl";
 const OTHER = "convert-other.jsonl";
@@ -141,23 +140,8 @@ describe.concurrent("exit 6", () => {
   });
 
   test("what a broken implementation left beside a recording", async () => {
-    const own = pathToFileURL(join(root, "dist", "index.js")).href;
-    const broken = file(
-      "breaks.mjs",
-      `import { KV_OPERATIONS, KVStorage } from ${JSON.stringify(own)};
-       export const info = { name: "breaks", version: "1", ops: KV_OPERATIONS, digest: null, fx: true };
-       export function createImplementation(config) {
-         const storage = new KVStorage(config, { digestDepth: null });
-         let n = 0;
-         return {
-           apply(operation) {
-             if (n++ === 20) throw new Error("no");
-             return storage.apply(operation);
-           },
-         };
-       }`,
-    );
-    const words = ["record", "--impl", `module:${broken}`, "--seeds", "0:1", "--crash-safe"];
+    const broken = breakingModule(20);
+    const words = ["record", "--impl", broken, "--seeds", "0:1", "--crash-safe"];
     expect((await start([...words, "--out", "crash.jsonl"])).code).toBe(1);
     const made = await start([
       ...["convert", "crash.jsonl.partial", "--recover", "--out", "crash-kept.jsonl", "--json"],

@@ -1,10 +1,9 @@
 // `edit` on the command line: its answer, its exit codes, bad input.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
-import { file, folder, isOneLine, linesOf, root, shell, start } from "./command-line.js";
+import { breakingModule, file, folder, isOneLine, linesOf, shell, start } from "./command-line.js";
 
 const TRACE = "edit.jsonl";
 const OTHER = "edit-other.jsonl";
@@ -103,24 +102,9 @@ test("a serving run with shared prefixes: what follows a cut goes on with the le
 });
 
 test("exit 1: the implementation breaks, and nothing is written", async () => {
-  const own = pathToFileURL(join(root, "dist", "index.js")).href;
-  const broken = file(
-    "breaks.mjs",
-    `import { KV_OPERATIONS, KVStorage } from ${JSON.stringify(own)};
-     export const info = { name: "breaks", version: "1", ops: KV_OPERATIONS, digest: null, fx: true };
-     export function createImplementation(config) {
-       const storage = new KVStorage(config, { digestDepth: null });
-       let n = 0;
-       return {
-         apply(operation) {
-           if (n++ === 20) throw new Error("no");
-           return storage.apply(operation);
-         },
-       };
-     }`,
-  );
+  const broken = breakingModule(20);
   writeFileSync(join(folder, "kept.jsonl"), "kept");
-  const words = ["edit", TRACE, "--cut", "40:50", "--impl", `module:${broken}`];
+  const words = ["edit", TRACE, "--cut", "40:50", "--impl", broken];
   const { code, stdout } = await start([...words, "--out", "kept.jsonl"]);
   expect([code, read("kept.jsonl").toString()]).toEqual([1, "kept"]);
   expect(stdout).toMatch(/^failed: module:\S+ broke at operation 20 \(.*nothing was written\n$/);
