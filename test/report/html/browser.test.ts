@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import type { Adapter } from "../../../src/adapter/adapter.js";
 import { InProcessAdapter } from "../../../src/adapter/in-process.js";
@@ -32,6 +32,11 @@ async function changed(): Promise<Adapter> {
   return openAdapter(planted, {});
 }
 const self = async (): Promise<Adapter> => new InProcessAdapter({ device: "none" });
+
+/** Waits for a fact of the page. Not by the driver's `waitForFunction`: its second look is an `eval` that the page forbids. */
+async function until(page: Page, fact: string): Promise<void> {
+  await vi.waitFor(async () => expect(await page.evaluate(fact)).toBe(true), { timeout: 30_000 });
+}
 
 describe.skipIf(chromiumPath === null)("the page in a browser", () => {
   let browser: Browser;
@@ -72,7 +77,7 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
     });
     made.on("pageerror", (error) => troubles.push(error.message));
     await made.goto(pathToFileURL(path).href);
-    await made.waitForFunction("window.unifiedTrace !== undefined");
+    await until(made, "window.unifiedTrace !== undefined");
     return made;
   }
 
@@ -160,10 +165,9 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
       await page.locator("#curves button", { hasText: "Around here" }).click();
       const far = last - to;
       await page.locator("#slider").fill(String(far));
-      await page.waitForFunction(`unifiedTrace.model.operation === ${far}`);
-      await page.waitForFunction(
-        `document.querySelector("#now").textContent.startsWith("Operation ${grouped(far)} of")`,
-      );
+      await until(page, `unifiedTrace.model.operation === ${far}`);
+      const words = `Operation ${grouped(far)} of`;
+      await until(page, `document.querySelector("#now").textContent.startsWith("${words}")`);
     }
     expect(errors).toEqual([]);
   });
