@@ -1,13 +1,13 @@
 // The report page: one HTML file with everything in it. What a reader needs first (verdict, cause, what still holds) is plain
 // HTML; the maps and curves are drawn by the page's own script from the packed data. Nothing is ever requested.
-import { createHash } from "node:crypto";
 import type { ViewData } from "../../tools/view/view-data.js";
 import { grouped } from "../words.js";
 import { escaped } from "./escape.js";
-import { script, style } from "./generated/page.js";
+import { script } from "./generated/page.js";
 import { markAt, marksOf } from "./marks.js";
 import { pack, type Packed } from "./pack.js";
 import type { PageReport } from "./page-report.js";
+import { pageShell } from "./page-shell.js";
 import { headline } from "./plain-words.js";
 import { differencesHtml, legendHtml, sidesHtml, summaryHtml } from "./sections.js";
 import { viewerHtml } from "./viewer-html.js";
@@ -23,53 +23,20 @@ export interface HtmlPage {
 export function htmlPage(data: ViewData, report: PageReport, base64Max?: number): HtmlPage {
   const marks = report.at === undefined ? marksOf(report.comparison) : [markAt(report.at)];
   const packed = pack(data, marks, base64Max);
-  const title = `${report.command}: ${data.run}`;
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy()}">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<header class="top">
-<div>
-<p class="kicker">unified-trace ${escaped(report.command)}</p>
-<h1>${escaped(headline(data, report.comparison))}</h1>
-<p class="run">Run <b>${escaped(data.run)}</b>, ${grouped(data.operations)} operations</p>
-</div>
-<div class="top-buttons"><button type="button" id="theme" hidden>Theme</button></div>
-</header>
-<main>
-${summaryHtml(data, report)}
+  const html = pageShell({
+    command: report.command,
+    title: data.run,
+    heading: headline(data, report.comparison),
+    under: `Run <b>${escaped(data.run)}</b>, ${grouped(data.operations)} operations`,
+    body: `${summaryHtml(data, report)}
 ${sidesHtml(data, [...report.notes, ...sampleNotes(data, packed)])}
 ${viewerHtml(data, marks)}
 ${legendHtml(data)}
 ${differencesHtml(report)}
-</main>
-<script type="application/octet-stream" id="data">${packed.base64}</script>
-<script>${script}</script>
-</body>
-</html>
-`;
+<script type="application/octet-stream" id="data">${packed.base64}</script>`,
+    script,
+  });
   return { html, frames: data.frames.length, bytes: Buffer.byteLength(html) };
-}
-
-/** What the page may do: run its own script and style, and nothing else. */
-function policy(): string {
-  const hash = (text: string): string =>
-    `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-  return [
-    "default-src 'none'",
-    `script-src ${hash(script)}`,
-    `style-src ${hash(style)}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join("; ");
 }
 
 function sampleNotes(data: ViewData, { details }: Packed): string[] {
