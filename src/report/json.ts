@@ -19,6 +19,7 @@ import type { Coverage } from "../tools/coverage.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";
 import { alignmentJson, recoveryOf } from "./alignment-json.js";
+import { curveJson } from "./curve-json.js";
 import { coverageTablesJson } from "./coverage-json.js";
 import { coveragePercent } from "./coverage-text.js";
 import { errorOrNull } from "./error-json.js";
@@ -332,6 +333,8 @@ export function statsJson(files: readonly TraceStats[]): unknown {
       ...memoryJson(stats.memory),
       heap: stats.heap === null ? null : heapStatsJson(stats.heap),
       operations_with_pending: stats.operationsWithPending,
+      curves: stats.curves?.curves.map(curveJson) ?? null,
+      curves_left_out: stats.curves?.leftOut ?? 0,
       truncated: stats.truncated,
     })),
     operations: files.reduce((total, { operations }) => total + operations, 0),

@@ -2,6 +2,7 @@
 import type { HeapStats } from "../tools/stats-heap.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { Counts, TraceStats } from "../tools/stats.js";
+import { curvesText } from "./curve-text.js";
 import type { Palette } from "./palette.js";
 import { counted, grouped, visible } from "./words.js";
 
@@ -39,6 +40,7 @@ function fileLines(stats: TraceStats, palette: Palette): string[] {
     ...table("effects", stats.effects),
     ...(stats.marks > 0 ? [row("marks", stats.marks)] : []),
     ...(stats.states > 0 ? [row("full states", stats.states)] : []),
+    ...(stats.curves === null ? [] : curvesText(stats.curves, palette)),
     "",
   ];
 }

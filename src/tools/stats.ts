@@ -1,13 +1,16 @@
 // Counts what happened in a trace: operations, refusals, rearrangement steps, moves, retirements, retractions, waits,
-// pending pages, and what stats-memory adds. Read from the lines alone.
+// pending pages, and what stats-memory adds, from the lines alone; and curves of the memory along the operations.
 import type { Effect } from "../base/effects.js";
 import { countOf } from "../base/extents.js";
 import type { Extents } from "../base/operations.js";
 import { InputError } from "../base/errors.js";
-import type { OpLine } from "../trace/lines.js";
+import type { OpLine, RunLine, TraceLine } from "../trace/lines.js";
 import { openTrace } from "../trace/reader.js";
 import type { ReaderOptions } from "../trace/reader.js";
+import { isReadAgain } from "../trace/reader-input.js";
 import { noSuchRun } from "./compare-results.js";
+import { CurveCollector, CurveKeeper } from "./curves/collect.js";
+import type { TraceCurves } from "./curves/collect.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
 import { HeapCounter } from "./stats-heap.js";
@@ -36,6 +39,7 @@ export interface TraceStats {
   readonly retractions: number;
   readonly memory: MemoryStats; // prefix tree, host cache, transfers
   readonly heap: HeapStats | null; // null: no run of that domain
+  readonly curves: TraceCurves | null; // null: not asked for
   readonly operationsWithPending: number; // after which pages were known to wait for a forward
   readonly truncated: boolean;
 }
@@ -44,44 +48,85 @@ export interface TraceStats {
 export interface StatsOptions extends ToolControl {
   readonly trace: string;
   readonly run?: string;
+  readonly curves?: boolean; // also memory along the operations, at about the cost of a replay; default false
   readonly reader?: ReaderOptions;
 }
 
-/** Reads a trace to its end and counts. @public */
+/**
+ * Reads a trace to its end and counts. For curves a trace with runs that this checkout answers otherwise is read once more,
+ * where it can be. @public
+ */
 export async function traceStats(options: StatsOptions): Promise<TraceStats> {
-  const reader = await openTrace(options.trace, options.reader ?? {});
+  const { trace, run } = options;
   const pulse = new Pulse(options);
   const counter = new TraceCounter();
+  const keeper = new CurveKeeper();
+  const isCurved = options.curves === true;
+  const first = new CurveCollector(keeper, isReadAgain(trace) ? new Set() : "all");
   const seen: string[] = [];
+  const truncated = await readRuns(options, pulse, {
+    run: (line, isChosen) => {
+      seen.push(line.run);
+      if (isChosen) counter.run();
+      if (isCurved) first.run(line, isChosen);
+    },
+    chosen: (line) => {
+      counter.line(line);
+      if (isCurved) first.line(line);
+    },
+  });
+  if (run !== undefined && !seen.includes(run)) throw noSuchRun(run, trace, seen);
+  if (counter.operations === 0) {
+    throw new InputError("trace_structure", "holds no operation, so nothing was counted", {
+      file: trace,
+    });
+  }
+  first.end();
+  if (first.parted.size > 0)
+    await audited(options, pulse, new CurveCollector(keeper, first.parted));
+  return counter.result(trace, truncated, isCurved ? keeper.result() : null);
+}
+
+async function audited(
+  options: StatsOptions,
+  pulse: Pulse,
+  collector: CurveCollector,
+): Promise<void> {
+  await readRuns(options, pulse, {
+    run: (line, isChosen) => {
+      collector.run(line, isChosen);
+    },
+    chosen: (line) => {
+      collector.line(line);
+    },
+  });
+  collector.end();
+}
+
+interface Visitor {
+  readonly run: (line: RunLine, isChosen: boolean) => void;
+  readonly chosen: (line: TraceLine) => void; // of a run that is looked at
+}
+
+/** Whether the trace is truncated. */
+async function readRuns(options: StatsOptions, pulse: Pulse, visitor: Visitor): Promise<boolean> {
+  const reader = await openTrace(options.trace, options.reader ?? {});
   let isChosen = false;
   try {
     for (;;) {
       const { lines } = await reader.readBatch();
-      if (lines.length === 0) break;
+      if (lines.length === 0) return reader.truncated !== null;
       for (const line of lines) {
         if (line.kind === "run") {
-          seen.push(line.run);
           isChosen = options.run === undefined || options.run === line.run;
-          if (isChosen) counter.run();
-        } else if (!isChosen) continue;
-        else if (line.kind === "op") counter.operation(line);
-        else if (line.kind === "mark") counter.marks += 1;
-        else if (line.kind === "state") counter.states += 1;
+          visitor.run(line, isChosen);
+        } else if (isChosen) visitor.chosen(line);
       }
       if (pulse.count(lines.length)) await pulse.breathe();
     }
   } finally {
     await reader.close();
   }
-  if (options.run !== undefined && !seen.includes(options.run)) {
-    throw noSuchRun(options.run, options.trace, seen);
-  }
-  if (counter.operations === 0) {
-    throw new InputError("trace_structure", "holds no operation, so nothing was counted", {
-      file: options.trace,
-    });
-  }
-  return counter.result(options.trace, reader.truncated !== null);
 }
 
 class Tally {
@@ -124,7 +169,13 @@ class TraceCounter {
     this.#pending = new PendingForwards();
   }
 
-  operation(line: OpLine): void {
+  line(line: TraceLine): void {
+    if (line.kind === "op") this.#operation(line);
+    else if (line.kind === "mark") this.marks += 1;
+    else if (line.kind === "state") this.states += 1;
+  }
+
+  #operation(line: OpLine): void {
     this.operations += 1;
     this.#kinds.add(line.op);
     if (line.err === undefined) this.#granted(line);
@@ -135,7 +186,7 @@ class TraceCounter {
     if (this.#pending.after(line)) this.#withPending += 1;
   }
 
-  result(file: string, truncated: boolean): TraceStats {
+  result(file: string, truncated: boolean, curves: TraceCurves | null): TraceStats {
     return {
       file,
       runs: this.#runs,
@@ -153,6 +204,7 @@ class TraceCounter {
       retractions: this.#retractions,
       memory: this.#memory.result(),
       heap: this.#heap.result(),
+      curves,
       operationsWithPending: this.#withPending,
       truncated,
     };

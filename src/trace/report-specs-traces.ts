@@ -166,6 +166,29 @@ const COUNTED_HEAP = openObject(
   },
   ANYTHING,
 );
+const PEAK = object({ value: COUNT, n: COUNT });
+const SHARE_PEAK = nullable(object({ value: RATIO, n: COUNT })); // null: nothing tells
+const RUN_CURVE = openObject(
+  {
+    run: text(),
+    domain: word("kv", "heap"),
+    operations: COUNT,
+    parted: nullable(COUNT), // from there on spans are known where the trace holds a full state alone
+    parts: list(
+      object({ name: text(), unit: word("pages", "requests"), page_bytes: nullable(COUNT) }),
+    ),
+    peaks: object({
+      live_bytes: PEAK,
+      occupancy: SHARE_PEAK,
+      capacity: SHARE_PEAK, // the lowest
+      fragmentation: SHARE_PEAK,
+      parts: list(PEAK),
+    }),
+    columns: list(text()),
+    points: list(list(nullable(RATIO))), // one number a column
+  },
+  ANYTHING,
+);
 const COUNTED_FILE = openObject(
   {
     file: text(),
@@ -189,6 +212,8 @@ const COUNTED_FILE = openObject(
     transfers: COUNTS,
     heap: nullable(COUNTED_HEAP), // null: no run of that domain
     operations_with_pending: COUNT,
+    curves: nullable(list(RUN_CURVE)), // of the runs with the most live bytes; null: not asked for
+    curves_left_out: COUNT,
     truncated: BOOLEAN,
   },
   ANYTHING,

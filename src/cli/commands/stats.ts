@@ -24,6 +24,7 @@ import type { Session } from "../session.js";
 
 interface StatsFlags extends ReadingFlags {
   readonly run?: string;
+  readonly curves: boolean;
   readonly coverage?: boolean;
   readonly floor?: number; // percent
   readonly allocators?: readonly HeapSpec[];
@@ -31,11 +32,16 @@ interface StatsFlags extends ReadingFlags {
 }
 
 const HELP = `
-Counted from the lines alone: operations by kind, refusals by code, steps of granted takes, moved
+Counted: operations by kind, refusals by code, steps of granted takes, moved
 pages, retirements that freed pages, retractions, waits, the operations after which freed pages
 waited for a forward; matches of the prefix tree with the tokens they found, evictions,
 checkpoints and their stalls; backups, loads and restores of the host cache; host waits; transfers
 by outcome.
+
+Then, for a run, the peaks of its memory and how it went along the operations: occupancy (live bytes
+by usable ones), capacity (bytes outside every span), fragmentation (of the spans, what is not
+live). Of many runs the one with the most live bytes is shown, and --json has at most 32.
+--no-curves leaves this out.
 
 --coverage says instead what all files together exercise: operation kinds (granted 10 times, and
 with an effect where they have any), refusals, broken rules, effects; and, by replaying the files
@@ -59,6 +65,7 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
   command
     .description("Count what happened in traces.")
     .option("--run <id>", "count only this run")
+    .option("--no-curves", "counts alone, from the lines alone: faster")
     .option("--coverage", "what the files together exercise, by table")
     .option(
       "--floor <percent>",
@@ -95,6 +102,7 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
           counted.push(
             await traceStats({
               trace,
+              curves: flags.curves,
               reader: readerOptions(flags, session),
               ...chosen,
               ...control,

@@ -3,7 +3,8 @@ import type { OpLine, RunLine, StateLine } from "../../trace/lines.js";
 import { countOf } from "../../base/extents.js";
 import type { Extents } from "../../base/operations.js";
 import { countEffects } from "./columns.js";
-import { BandFollower } from "./perfetto-bands.js";
+import { BandFollower } from "../band-follower.js";
+import { valuesOf, valuesOfState } from "./perfetto-bands.js";
 import type { BandValues } from "./perfetto-bands.js";
 import type { EventWriter } from "./perfetto-events.js";
 import { ObjectFollower } from "./perfetto-objects.js";
@@ -60,7 +61,7 @@ export class RunEvents {
     this.#total(line, counts.movedPages, counts.waits + counts.hostWaits);
     this.#counter("total", n, this.#totals);
     if (this.#bands !== null) {
-      this.#tellBands(n, this.#bands.after(line));
+      this.#tellBands(n, valuesOf(this.#bands.after(line)));
       this.#counter("requests", n, { open: this.#objects.openRequests });
     }
     if (this.#heap !== null) this.#counter("heap", n, this.#heap.after(line));
@@ -68,7 +69,9 @@ export class RunEvents {
 
   state({ n, state }: StateLine): void {
     this.#objects.at(n, state);
-    if (this.#bands !== null) this.#tellBands(n, this.#bands.at(n, state));
+    if (this.#bands === null) return;
+    const reading = this.#bands.at(n, state);
+    this.#tellBands(n, reading === null ? valuesOfState(state) : valuesOf(reading));
   }
 
   mark(n: number, text: string): void {

@@ -2,15 +2,13 @@
 import type { Adapter } from "../../adapter/adapter.js";
 import { CandidateError } from "../../base/errors.js";
 import type { Answer, Operation } from "../../base/operations.js";
-import type { State } from "../../base/state.js";
 import { equalAnswers } from "../../trace/compare-values.js";
 import type { OpLine, RunLine, StateLine } from "../../trace/lines.js";
 import type { ComparedParts } from "../answered-line.js";
 import { Candidate, type StartAdapter } from "../candidate.js";
 import { isQuestion } from "../laws.js";
 import { partsWith } from "../sides.js";
-import { type ArenaGeometry, directConfigOf, geometryOfConfig } from "./geometry.js";
-import { GeometryTrack } from "./geometry-track.js";
+import { geometryOfState, GeometryTrack } from "./geometry-track.js";
 import type { MapTracker } from "./map-changes.js";
 import type { SideChanges } from "./view-data.js";
 
@@ -135,13 +133,4 @@ export class MapSource {
     if (geometry !== null) this.tracker.lay(geometry);
     this.#isChanged = true;
   }
-}
-
-/** The arena of a run that begins with a state: as configured, or as a resize before it left it. */
-function geometryOfState(line: RunLine, state: State): ArenaGeometry | null {
-  const config = directConfigOf(line);
-  const more = state.forwards["x_more"] as { readonly arena_bytes?: unknown } | undefined;
-  const bytes = more?.arena_bytes;
-  if (config === null) return null;
-  return geometryOfConfig(config, typeof bytes === "number" ? bytes : config.arena_bytes);
 }

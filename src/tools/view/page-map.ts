@@ -9,6 +9,7 @@ import { countOf } from "../../base/extents.js";
 import type { ArenaGeometry, LaneGeometry } from "./geometry.js";
 import { type Held, heldOf, type Holder } from "./holders.js";
 import { ascendingRuns, cutBy, joinedRuns, type Run } from "./runs.js";
+import { type ArenaUse, share, sharesOf } from "./shares.js";
 
 /**
  * - `live`: bound to a virtual id (a state slot's id in the state band);
@@ -84,30 +85,28 @@ const NOTHING: readonly string[] = [];
  */
 export function pageMap(state: State, geometry: ArenaGeometry): PageMap {
   const { arena_bytes, sink_bytes, lanes } = geometry;
-  const bands = lanes.map((lane) => bandOf(state, lane.band));
-  const liveBytes = lanes.map(({ page_bytes }, index) => bands[index]!.live * page_bytes); // one a lane
-  const totalLive = sum(liveBytes);
-  const usable = Math.max(0, arena_bytes - sink_bytes);
-  const spans = lanes.map((lane, index) => spanBytes(lane, bands[index]!));
+  const { bands, spans, ...use } = bandsInUse(state, geometry);
+  const { liveBytes: totalLive, spanBytes: spanTotal, usableBytes: usable } = use;
   const fences = state.chain.fences.map(({ bytes: [from, to], signals }) => ({
     from,
     to,
     signals,
   }));
-  const spanTotal = sum(spans.map(([from, to]) => to - from));
+  const { occupancy, fragmentation } = sharesOf(use);
   return {
     arena_bytes,
     sink_bytes,
     usable_bytes: usable,
     live_bytes: totalLive,
     span_bytes: spanTotal,
-    occupancy: share(totalLive, usable),
-    fragmentation: share(spanTotal - totalLive, spanTotal),
+    occupancy,
+    fragmentation,
     move_epoch: state.chain.move_epoch,
     fences,
     lanes: lanes.map((lane, index) => {
       const band = bands[index]!; // one a lane
-      const others = usable - (totalLive - liveBytes[index]!);
+      const liveBytes = band.live * lane.page_bytes;
+      const others = usable - (totalLive - liveBytes);
       const room = Math.floor(others / Math.max(1, lane.page_bytes));
       const grid = Math.max(0, lane.pages - lane.first_page);
       return {
@@ -121,11 +120,34 @@ export function pageMap(state: State, geometry: ArenaGeometry): PageMap {
         vacated: sum(band.vacated.map(({ pages }) => countOf(pages))),
         free_ids: lane.kind === "window" ? null : countOf(band.free_ids),
         capacity: Math.max(band.live, Math.min(grid, room)),
-        occupancy: share(liveBytes[index]!, usable),
+        occupancy: share(liveBytes, usable),
         fragmentation: share(band.span[1] - band.live, band.span[1]),
         cells: cellsOf(state, lane, index, { band, spans, fences }),
       };
     }),
+  };
+}
+
+/** Bytes in use and in spans as a state tells them. @internal */
+export function useOfState(state: State, geometry: ArenaGeometry): ArenaUse {
+  const { liveBytes, spanBytes, usableBytes } = bandsInUse(state, geometry);
+  return { liveBytes, spanBytes, usableBytes };
+}
+
+interface BandsInUse extends ArenaUse {
+  readonly bands: readonly BandState[]; // one a lane
+  readonly spans: readonly (readonly [from: number, to: number])[];
+}
+
+function bandsInUse(state: State, { arena_bytes, sink_bytes, lanes }: ArenaGeometry): BandsInUse {
+  const bands = lanes.map((lane) => bandOf(state, lane.band));
+  const spans = lanes.map((lane, index) => spanBytes(lane, bands[index]!)); // one a lane
+  return {
+    bands,
+    spans,
+    liveBytes: sum(lanes.map(({ page_bytes }, index) => bands[index]!.live * page_bytes)),
+    spanBytes: sum(spans.map(([from, to]) => to - from)),
+    usableBytes: Math.max(0, arena_bytes - sink_bytes),
   };
 }
 
@@ -356,8 +378,4 @@ function sum(values: readonly number[]): number {
   let total = 0;
   for (const value of values) total += value;
   return total;
-}
-
-function share(part: number, whole: number): number {
-  return whole <= 0 ? 0 : part / whole;
 }

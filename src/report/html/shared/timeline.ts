@@ -1,6 +1,7 @@
 // One side's page map at any frame: keyframes are made once from the changes, a map is the nearest one before it and the
 // changes since. The curves come from the same pass.
 import type { ArenaGeometry } from "../../../tools/view/geometry.js";
+import { sharesOf } from "../../../tools/view/shares.js";
 import type { DecodedChanges } from "./changes-code.js";
 
 /** The cells of one lane, one entry a page of its grid. @internal */
@@ -93,10 +94,14 @@ export class Timeline {
       if (frame % this.#interval === 0) this.#keyframes.push(this.#copy());
       const { geometry } = this;
       if (geometry === null || !this.isKnown(frame)) continue;
-      const usable = Math.max(1, geometry.arena_bytes - geometry.sink_bytes);
-      curves.capacity[frame] = (usable - tally.span) / usable;
-      curves.occupancy[frame] = tally.live / usable;
-      curves.fragmentation[frame] = tally.span === 0 ? 0 : 1 - tally.live / tally.span;
+      const shares = sharesOf({
+        liveBytes: tally.live,
+        spanBytes: tally.span,
+        usableBytes: geometry.arena_bytes - geometry.sink_bytes,
+      });
+      curves.capacity[frame] = shares.capacity;
+      curves.occupancy[frame] = shares.occupancy;
+      curves.fragmentation[frame] = shares.fragmentation;
     }
     return curves;
   }
