@@ -1,5 +1,5 @@
-// Builds dist: compiles src, drops outputs whose source is gone, then generates schemas, validators and the report page's
-// script.
+// Builds dist: compiles src, drops outputs whose source is gone, generates schemas, validators and the report page's script,
+// then bundles the command line.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,6 +11,7 @@ const dist = join(root, "dist");
 const generatedSource = join(root, "src", "trace", "generated");
 const generatedDist = join(dist, "trace", "generated");
 const generatedPage = join(dist, "report", "html", "generated");
+const bundle = join(dist, "bundle");
 
 function runNode(...args) {
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
@@ -28,7 +29,7 @@ function dropOrphans() {
     const path = join(entry.parentPath, entry.name);
     const stem = relative(dist, path).replace(/\.(d\.ts|js)(\.map)?$/, "");
     if (!entry.isFile() || stem === relative(dist, path)) continue;
-    if (path.startsWith(generatedDist) || path.startsWith(generatedPage)) continue;
+    if ([generatedDist, generatedPage, bundle].some((made) => path.startsWith(made))) continue;
     if (!existsSync(join(root, "src", `${stem}.ts`))) rmSync(path);
   }
 }
@@ -46,6 +47,7 @@ function copyDeclarations() {
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 const generator = join(root, "scripts", "generate-schemas.mjs");
 const pageBuilder = join(root, "scripts", "build-page.mjs");
+const bundler = join(root, "scripts", "build-bundle.mjs");
 
 rmSync(join(dist, "revision.json"), { force: true }); // of a package that was made before
 if (runNode(tsc, "-p", "tsconfig.json")) {
@@ -53,4 +55,5 @@ if (runNode(tsc, "-p", "tsconfig.json")) {
   copyDeclarations();
   if (existsSync(generator)) runNode(generator);
   if (existsSync(pageBuilder)) runNode(pageBuilder);
+  if (existsSync(bundler)) runNode(bundler);
 }

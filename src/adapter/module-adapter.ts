@@ -1,4 +1,5 @@
 // `module:FILE`: an ES module in a worker thread, behind the same protocol as a process.
+import { builtScript } from "../base/built-script.js";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Adapter } from "./adapter.js";
@@ -24,6 +25,6 @@ export function openModuleAdapter(file: string, options: ModuleAdapterOptions): 
     name: basename(path).replace(/\.[cm]?js$/, ""),
     ops: options.ops,
   };
-  const script = options.workerScript ?? new URL("./module-worker.js", import.meta.url);
+  const script = options.workerScript ?? builtScript("adapter/module-worker.js");
   return ProtocolAdapter.start(() => new WorkerTransport(script, data), `module ${file}`, options);
 }

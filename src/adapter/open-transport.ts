@@ -1,6 +1,7 @@
 // The bare line to an implementation, for those who want to see every line of it: no handshake, no repetition.
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { builtScript } from "../base/built-script.js";
 import { UsageError } from "../base/errors.js";
 import { operationNames } from "../trace/operation-table.js";
 import { checkCheckout } from "./checkout.js";
@@ -42,7 +43,7 @@ export async function transportTo(
         name: basename(target).replace(/\.[cm]?js$/, ""),
         ops: operationNames("kv"),
       };
-      const script = options.workerScript ?? new URL("./module-worker.js", import.meta.url);
+      const script = options.workerScript ?? builtScript("adapter/module-worker.js");
       return () => new WorkerTransport(script, data);
     }
     case "cmd": {

@@ -75,6 +75,7 @@ export class RenamedEquality implements Equality {
   }
 
   #plain(spec: AnySpec, base: unknown, candidate: unknown, place: Place): void {
+    if (base === candidate) return;
     const room = FIELDS_MAX - this.#found.length;
     for (const each of valueDifferences(spec, base, candidate, room)) {
       this.#found.push({ ...each, path: place.path + each.path });
@@ -94,6 +95,7 @@ export class RenamedEquality implements Equality {
         this.#integer(spec, base as number, candidate as number, place);
         return;
       case "list": {
+        if (base === candidate) return;
         if (spec.isPlacement === true && this.#fx) return; // moves: compared as effects
         const [left, right] = [withoutPlacement(spec, base), withoutPlacement(spec, candidate)];
         this.#plain(spec.mode === "set" ? spec : ANYTHING, left, right, place);
@@ -118,7 +120,11 @@ export class RenamedEquality implements Equality {
     candidate: Bag,
     place: Place,
   ): void {
-    for (const key of new Set([...Object.keys(base), ...Object.keys(candidate)])) {
+    const keys = Object.keys(base);
+    if (base !== candidate) {
+      keys.push(...Object.keys(candidate).filter((key) => !Object.hasOwn(base, key)));
+    }
+    for (const key of keys) {
       if (key.startsWith("x_")) continue;
       const { of, isKey } = memberSpec(spec, key);
       this.#compare(of ?? ANYTHING, base[key], candidate[key], {
@@ -169,7 +175,8 @@ export class RenamedEquality implements Equality {
     candidate: Extents,
     place: Place,
   ): boolean {
-    const [left, right] = [idsIn(base, isZeroUnbound), idsIn(candidate, isZeroUnbound)];
+    const left = idsIn(base, isZeroUnbound);
+    const right = base === candidate ? left : idsIn(candidate, isZeroUnbound);
     if (left.length !== right.length) return false;
     let isSame = true;
     for (const [index, id] of left.entries()) {
@@ -272,9 +279,11 @@ function pairsOf(effect: Effect): readonly MovePair[] {
 }
 
 function idsIn(extents: Extents, isZeroUnbound: boolean): readonly number[] {
-  if (isZeroUnbound) return [...idsOf(extents)];
-  // in these spaces 0 is an id like any other
-  return extents.flatMap(([first, count]) =>
-    Array.from({ length: Math.abs(count) }, (_, i) => first + Math.sign(count) * i),
-  );
+  const ids: number[] = [];
+  for (const [first, count] of extents) {
+    // where 0 is no page its entry repeats it; in the other spaces 0 is an id like any other
+    const step = isZeroUnbound && first === 0 ? 0 : Math.sign(count);
+    for (let i = 0; i < Math.abs(count); i++) ids.push(first + step * i);
+  }
+  return ids;
 }

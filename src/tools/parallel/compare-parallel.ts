@@ -1,6 +1,7 @@
 // A comparison over several threads. The runs of a trace know nothing of each other, so stretches of them are compared side
 // by side and put together in order: the result is that of one thread. Where anything is out of the ordinary (a wrong file,
 // a candidate that breaks off) all of it is compared by one thread, which says what there is to say.
+import { builtScript } from "../../base/built-script.js";
 import type { TraceResume } from "../../trace/reader-equal.js";
 import { resumeAt, runPlaces } from "../../trace/reader-places.js";
 import type { RunPlace } from "../../trace/reader-places.js";
@@ -61,7 +62,7 @@ async function compareParts(
     return isSmooth ? (parts[next++] ?? null) : null;
   };
   await workInThreads<Part, PartOutcome>({
-    script: new URL("./worker.js", import.meta.url),
+    script: builtScript("tools/parallel/worker.js"),
     data: planOf(options),
     threads: Math.min(jobs, parts.length),
     signal,

@@ -1,5 +1,6 @@
 // Scenarios over several threads. They know nothing of each other, so each thread takes the next one; what comes out is what
 // one thread finds, in the same order.
+import { builtScript } from "../../base/built-script.js";
 import type { RunResult, ScenarioResult } from "../outcome.js";
 import { planOf, resultOf } from "../run-scenarios.js";
 import type { RunScenariosOptions } from "../run-scenarios.js";
@@ -22,7 +23,7 @@ export async function runParallel(options: RunParallelOptions): Promise<RunResul
   let next = 0;
   let operations = 0;
   await workInThreads<ScenarioPiece, ScenarioAnswer>({
-    script: new URL("./run-worker.js", import.meta.url),
+    script: builtScript("tools/parallel/run-worker.js"),
     data,
     threads: Math.max(1, Math.min(jobs, plan.pieces.length)),
     signal,

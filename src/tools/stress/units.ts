@@ -1,4 +1,5 @@
 // The runs of a stress command and who works on them: this thread, or several worker threads. The results are the same.
+import { builtScript } from "../../base/built-script.js";
 import type { Layout } from "../../workload/layouts.js";
 import { workInThreads } from "../worker-threads.js";
 import type { StressDevice } from "./run.js";
@@ -102,7 +103,7 @@ export async function workThrough(
     return;
   }
   await workInThreads<StressSeedOptions, PlainResult>({
-    script: new URL("./worker.js", import.meta.url),
+    script: builtScript("tools/stress/worker.js"),
     threads: jobs,
     signal,
     take,
