@@ -31,7 +31,8 @@ async function bundledScript() {
 
 function joinedStyle() {
   const license = readFileSync(join(plots, "LICENSE"), "utf8").split("\n")[2];
-  const style = [join(plots, "dist", "uPlot.min.css"), join(browser, "page.css")]
+  const sheets = ["page.css", "cases.css"].map((name) => join(browser, name));
+  const style = [join(plots, "dist", "uPlot.min.css"), ...sheets]
     .map((path) => readFileSync(path, "utf8").trim())
     .join("\n");
   return `/* Curves: uPlot, MIT License, ${license}. */\n${style}\n`;

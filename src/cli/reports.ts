@@ -136,7 +136,7 @@ function append(path: string, text: string): void {
 }
 
 const WITH_REPORT: ReadonlySet<string> = new Set([
-  ...["report", "junit", "github", "markdown", "json", "verbose", "color"],
+  ...["report", "junit", "github", "markdown", "html", "json", "verbose", "color"],
 ]);
 
 /**

@@ -188,8 +188,8 @@ export class RunRecording {
   }
 }
 
-/** The direct form that a model form comes to; nothing where it is direct already or boot will refuse it. */
-function derivedOf(config: RunConfig): { readonly derived?: DirectConfig } {
+/** The direct form that a model form comes to; nothing where it is direct already or boot will refuse it. @internal */
+export function derivedOf(config: RunConfig): { readonly derived?: DirectConfig } {
   if (!isModelConfig(config)) return {};
   const derived = deriveConfig(config);
   return "refusal" in derived ? {} : { derived: derived.derived };

@@ -36,6 +36,7 @@ export interface Fault {
   /** `expectation`, `law`, a rule of the audit, `finally`, `drain`, or how the implementation broke. */
   readonly check: string;
   readonly component: string | null;
+  readonly mismatch: Mismatch | null; // where an answer or a state is not as expected
 }
 
 /** Looks on while a scenario runs. @internal */
@@ -262,7 +263,8 @@ function fault(
   more: { readonly check?: string; readonly mismatch?: Mismatch } = {},
 ): Fault {
   const component = /^\/state\/([^/]+)/.exec(more.mismatch?.path ?? "")?.[1] ?? null;
-  return { verdict, n, op, message, check: more.check ?? verdict, component };
+  const { check = verdict, mismatch = null } = more;
+  return { verdict, n, op, message, check, component, mismatch };
 }
 
 function broken(last: { readonly n: number; readonly op: string }, failure: AdapterFailure): Fault {

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
-import { EXIT } from "../../base/exit-codes.js";
+import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { runFromJson } from "../../report/from-json.js";
 import { runJson } from "../../report/json.js";
 import { runCases } from "../../report/run-cases.js";
@@ -17,6 +17,7 @@ import { runWorkloads } from "../../tools/run-workload.js";
 import { readInputs } from "../../workload/read-inputs.js";
 import { loadScenarios } from "../../workload/scenario.js";
 import type { Scenario } from "../../workload/scenario.js";
+import { CASES_HTML_FLAG, checkCasesHtml } from "../cases-html.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { seconds, shardPart, unknownWord, wholeNumber } from "../flags.js";
@@ -43,6 +44,7 @@ import type { Session } from "../session.js";
 
 interface RunFlags extends ServingFlags, ImplementationFlags, ReportFlags {
   readonly impl: string;
+  readonly html?: string;
   readonly report?: string;
   readonly shard?: Shard;
   readonly timeBudget?: number; // seconds
@@ -77,6 +79,7 @@ Examples:
   unified-trace run scenarios --jobs 2
   unified-trace run scenarios --shard 1/4 --time-budget 60
   unified-trace run scenarios --junit build/scenarios.xml --github
+  unified-trace run scenarios --impl checkout:../other --html failures.html
   unified-trace run --report saved.json --markdown report.md
   unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64
   unified-trace run --workload kv-cache-tester:sessions.jsonl.gz --limit 500 --prefix-sharing
@@ -101,25 +104,46 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
       wholeNumber("--jobs", 1, 64),
     )
     .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
+    .option("--html <file>", CASES_HTML_FLAG)
     .option("--report <file>", "print a saved report (--json) in another form, run nothing")
     .option("--json", "print one JSON document");
   addSharedFlags(command)
     .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (paths: readonly string[], flags: RunFlags, self: Command) => {
-        checkReportFlags(flags, session, [...paths, flags.report]);
-        const result =
+        const read = [...paths, flags.report];
+        checkReportFlags(flags, session, read);
+        checkCasesHtml(flags.html, flags, [...read, fileOfWorkload(flags)]);
+        const ran =
           flags.report === undefined
             ? await run(paths, flags, self, session)
-            : runFromJson(await readReport(flags.report, paths, self, session));
+            : {
+                result: runFromJson(await readReport(flags.report, paths, self, session)),
+                scenarios: [],
+              };
+        const { result } = ran;
         const forms = {
           text: () => runText(result, session.palette, session.isVerbose),
           json: () => runJson(result),
           cases: () => runCases(result),
         };
-        return giveReports(flags, forms, VERDICT_EXITS[result.verdict], session);
+        const code = giveReports(flags, forms, VERDICT_EXITS[result.verdict], session);
+        const { html } = flags;
+        if (html === undefined) return code;
+        const { giveRunPage } = await import("../run-html.js");
+        return worstExit([code, await giveRunPage({ ...flags, html }, ran, session)]);
       }),
     );
+}
+
+/** What was run, and the scenarios where it was those. */
+interface Ran {
+  readonly result: RunResult;
+  readonly scenarios: readonly Scenario[];
+}
+
+function fileOfWorkload({ workload }: RunFlags): string | undefined {
+  return workload?.slice(workload.indexOf(":") + 1);
 }
 
 async function run(
@@ -127,7 +151,7 @@ async function run(
   flags: RunFlags,
   command: Command,
   session: Session,
-): Promise<RunResult> {
+): Promise<Ran> {
   const start = starterOf(flags.impl, flags, session);
   const control = { signal: session.signal, onProgress: progressOf(session, "run") };
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
@@ -137,7 +161,7 @@ async function run(
       if (given(name)) throw new UsageError(`${flag} goes with scenarios, not with --workload`);
     }
     const workloads = await servingWorkloads(flags, session);
-    return runWorkloads({ workloads, start, ...control });
+    return { result: await runWorkloads({ workloads, start, ...control }), scenarios: [] };
   }
   for (const [name, flag] of [
     ...WORKLOAD_FLAGS,
@@ -151,11 +175,9 @@ async function run(
   }
   const files = withCasesFirst(paths).map((path) => inPlace(path, session));
   const scenarios = loadScenarios(files, await readInputs(files, session.signal));
-  checkReportFlags(
-    flags,
-    session,
-    scenarios.map(({ file }) => file), // also those of a folder
-  );
+  const read = scenarios.map(({ file }) => file); // also those of a folder
+  checkReportFlags(flags, session, read);
+  checkCasesHtml(flags.html, flags, read);
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
   const { shard, timeBudget, jobs = 1 } = flags;
@@ -171,7 +193,7 @@ async function run(
       : await inThreads(plan, jobs, await implementationData(flags.impl, flags, session));
   if (shard !== undefined && result.scenarios.length === 0 && timeBudget === undefined)
     throw new UsageError("nothing to run: this shard has no scenario", "fewer parts");
-  return result;
+  return { result, scenarios };
 }
 
 async function inThreads(

@@ -3,20 +3,20 @@ import { statSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
-import { EXIT } from "../../base/exit-codes.js";
+import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { stressCases } from "../../report/stress-cases.js";
 import { stressFromJson } from "../../report/stress-from-json.js";
 import { replayedJson, stressJson } from "../../report/stress-json.js";
 import { replayedText, stressText } from "../../report/stress-text.js";
-import type { Reproduce } from "../../report/stress-text.js";
 import { PROFILE_WORDS } from "../../tools/stress/seed.js";
 import { openDevice } from "../../device/open-device.js";
 import type { StressDevice } from "../../tools/stress/run.js";
-import { replayCase, runStress } from "../../tools/stress/stress.js";
+import { asStress, replayCase, runStress } from "../../tools/stress/stress.js";
 import type { StressFinding, StressResult } from "../../tools/stress/stress.js";
 import { isLayout, LAYOUTS } from "../../workload/layouts.js";
 import { loadScenarios } from "../../workload/scenario.js";
 import type { Layout } from "../../workload/layouts.js";
+import { CASES_HTML_FLAG, checkCasesHtml } from "../cases-html.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import {
@@ -42,6 +42,7 @@ import {
 import type { ReportFlags } from "../reports.js";
 import { readRevision } from "../revision.js";
 import type { Session } from "../session.js";
+import type { StressFound } from "../stress-html.js";
 
 interface StressFlags extends ReportFlags {
   readonly seeds: SeedRange;
@@ -58,6 +59,7 @@ interface StressFlags extends ReportFlags {
   readonly replay?: string;
   readonly scenarios: boolean;
   readonly device: StressDevice;
+  readonly html?: string;
   readonly report?: string;
 }
 
@@ -68,7 +70,14 @@ const VERDICT_EXITS: Readonly<Record<StressResult["verdict"], number>> = {
 };
 const QUESTIONS_EVERY = 8;
 // By the names of their values; --no-color is the flag of "color".
-const REPLAY_FLAGS: ReadonlySet<string> = new Set(["replay", "device", "json", "verbose", "color"]);
+const REPLAY_FLAGS: ReadonlySet<string> = new Set([
+  "replay",
+  "device",
+  "html",
+  "json",
+  "verbose",
+  "color",
+]);
 
 const HELP = `
 Each seed is a run of scheduler-level operations on two ranks of the allocator, over a modelled
@@ -92,6 +101,7 @@ Examples:
   unified-trace stress --seeds 0:1000 --profile transfers --shard 1/4 --time-budget 600
   unified-trace stress --device host --seeds 0:8
   unified-trace stress --replay build/stress/cases/CASE.json
+  unified-trace stress --replay build/stress/cases/CASE.json --html finding.html
   unified-trace stress --report saved.json --markdown report.md`;
 
 /** @internal */
@@ -134,19 +144,22 @@ export function addStress(command: Command, session: Session, outcome: CommandOu
       oneOf<StressDevice>("--device", ["model", "host", "cuda"]),
       "model",
     )
+    .option("--html <file>", CASES_HTML_FLAG)
     .option("--report <file>", "print a saved report (--json) in another form, run nothing")
     .option("--json", "print one JSON document");
   addSharedFlags(addReportFlags(command))
     .addHelpText("after", afterHelp(`${HELP}\n\n${REPORT_HELP}`))
     .action(
       settle(outcome, async (flags: StressFlags, self: Command) => {
-        checkReportFlags(flags, session, [flags.replay, flags.report]);
+        const read = [flags.replay, flags.report];
+        checkReportFlags(flags, session, read);
+        checkCasesHtml(flags.html, flags, read);
         if (flags.report !== undefined) {
           const saved = stressFromJson(await readReport(flags.report, [], self, session));
-          return give(saved.result, saved.reproduce, flags, session);
+          return give({ ...saved, plan: null }, flags, session);
         }
         openDevice(flags.device, { verify: "touched" }); // is it there?
-        if (flags.replay !== undefined) return replay(flags.replay, flags.device, self, session);
+        if (flags.replay !== undefined) return replay(flags.replay, flags, self, session);
         return stress(flags, session);
       }),
     );
@@ -158,7 +171,12 @@ function layoutList(text: string): readonly Layout[] {
   );
 }
 
-function replay(file: string, device: StressDevice, command: Command, session: Session): number {
+async function replay(
+  file: string,
+  { device, html }: StressFlags,
+  command: Command,
+  session: Session,
+): Promise<number> {
   for (const option of command.options) {
     const name = option.attributeName();
     if (REPLAY_FLAGS.has(name) || command.getOptionValueSource(name) !== "cli") continue;
@@ -169,7 +187,15 @@ function replay(file: string, device: StressDevice, command: Command, session: S
   const result = replayCase(file, device);
   if (session.isJson) session.printJson(replayedJson(result, file));
   else session.print(replayedText(result, session.palette));
-  return result.finding !== null ? EXIT.finding : EXIT.notRepeated;
+  const code = result.finding !== null ? EXIT.finding : EXIT.notRepeated;
+  if (html === undefined) return code;
+  const { giveStressPage } = await import("../stress-html.js");
+  const found = {
+    result: asStress(result, file),
+    reproduce: (finding: StressFinding) => reproduceWith(finding, { device }),
+    plan: { ops: result.counts.operations, questionsEvery: 1, isReplayed: true },
+  };
+  return worstExit([code, await giveStressPage(html, found, session)]);
 }
 
 async function stress(flags: StressFlags, session: Session): Promise<number> {
@@ -197,21 +223,26 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
   });
   if (result.runs + result.cases === 0 && result.leftOut === 0)
     throw new UsageError("nothing to run: this shard has no seed", "fewer parts or more seeds");
-  return give(result, (finding) => reproduceWith(finding, flags), flags, session);
+  const reproduce = (finding: StressFinding): string => reproduceWith(finding, flags);
+  const plan = { ops, questionsEvery, isReplayed: false };
+  return give({ result, reproduce, plan }, flags, session);
 }
 
-function give(
-  result: StressResult,
-  reproduce: Reproduce,
-  flags: ReportFlags,
+async function give(
+  found: StressFound,
+  flags: ReportFlags & { readonly html?: string },
   session: Session,
-): number {
+): Promise<number> {
+  const { result, reproduce } = found;
   const forms = {
     text: () => stressText(result, session.palette, session.isVerbose, reproduce),
     json: () => stressJson(result, reproduce),
     cases: () => stressCases(result, reproduce),
   };
-  return giveReports(flags, forms, VERDICT_EXITS[result.verdict], session);
+  const code = giveReports(flags, forms, VERDICT_EXITS[result.verdict], session);
+  if (flags.html === undefined) return code;
+  const { giveStressPage } = await import("../stress-html.js");
+  return worstExit([code, await giveStressPage(flags.html, found, session)]);
 }
 
 /** The sources that a saved state belongs to: their commit, and of a changed checkout the time of its build. */
@@ -223,7 +254,10 @@ async function sourcesOf(): Promise<string> {
 }
 
 /** The command that shows a finding again. */
-function reproduceWith(finding: StressFinding, { ops, deep, device }: StressFlags): string {
+function reproduceWith(
+  finding: StressFinding,
+  { ops = 0, deep, device }: Pick<StressFlags, "device" | "deep"> & { readonly ops?: number },
+): string {
   const on = device === "model" ? [] : [`--device ${device}`];
   if (finding.case !== null)
     return ["unified-trace stress --replay", shellWord(finding.case), ...on].join(" ");

@@ -11,6 +11,12 @@ export function markAt(n: number): PackedMark {
   return { n, kind: "origin", title, why: `${title} is where this page begins.` };
 }
 
+/** The operation at which a run fails. @internal */
+export function markFailure(n: number): PackedMark {
+  const title = `Fails here: ${grouped(n)}`;
+  return { n, kind: "failure", title, why: `Operation ${grouped(n)} is the one at fault.` };
+}
+
 /** The divergence first, then its cause, what gave the differing ids their places, and where the sides agree again.
  * @internal */
 export function marksOf(run: RunComparison | null): readonly PackedMark[] {

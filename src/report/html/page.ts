@@ -5,10 +5,11 @@ import { grouped } from "../words.js";
 import { escaped } from "./escape.js";
 import { script } from "./generated/page.js";
 import { markAt, marksOf } from "./marks.js";
-import { pack, type Packed } from "./pack.js";
+import { pack } from "./pack.js";
 import type { PageReport } from "./page-report.js";
 import { pageShell } from "./page-shell.js";
 import { headline } from "./plain-words.js";
+import { sampleNotes } from "./sample-notes.js";
 import { differencesHtml, legendHtml, sidesHtml, summaryHtml } from "./sections.js";
 import { viewerHtml } from "./viewer-html.js";
 
@@ -37,23 +38,4 @@ ${differencesHtml(report)}
     script,
   });
   return { html, frames: data.frames.length, bytes: Buffer.byteLength(html) };
-}
-
-function sampleNotes(data: ViewData, { details }: Packed): string[] {
-  const notes: string[] = [];
-  const { frames, stride, near, operations } = data;
-  if (stride > 1) {
-    notes.push(
-      `The run is too long to show every operation: ${grouped(frames.length)} of ${grouped(operations)} are shown, all within ${grouped(near)} operations of what is marked, and every ${grouped(stride)}th elsewhere.`,
-    );
-  }
-  const [from, to] = details;
-  if (to - from < frames.length) {
-    const first = frames[from]?.n ?? 0;
-    const last = frames[to - 1]?.n ?? 0;
-    notes.push(
-      `Arguments and answers are in the page for operations ${grouped(first)} to ${grouped(last)} only, so that it stays small. Maps and curves show all.`,
-    );
-  }
-  return notes;
 }

@@ -29,17 +29,18 @@ export function summaryHtml(data: ViewData, report: PageReport): string {
   const again =
     reproduce === null
       ? ""
-      : `<article class="card wide"><h3>How to see it again</h3>${reproduceHtml(reproduce)}</article>`;
+      : `<article class="card wide"><h3>How to see it again</h3>${reproduceHtml(reproduce, "reproduce")}</article>`;
   const note = comparison.note === null ? "" : `<p>${escaped(comparison.note)}</p>`;
   if (questions.length === 0 && modes === "" && again === "" && note === "") return "";
   return `<section id="summary" aria-label="Summary"><div class="cards">${questions.map(card).join("")}${modes}${again}</div>${note}</section>`;
 }
 
-/** The command, and below it what it depends on, which the shell takes for a remark. */
-function reproduceHtml(reproduce: string): string {
+/** The command, and below it what it depends on, which the shell takes for a remark. @internal */
+export function reproduceHtml(reproduce: string, id = ""): string {
   const [command = "", remark] = reproduce.split(/ {3}# (.*)/s, 2);
   const about = remark === undefined ? "" : `<p class="about">${escaped(remark)}</p>`;
-  return `<pre id="reproduce">${escaped(command)}</pre>${about}`;
+  const name = id === "" ? ` class="reproduce"` : ` id="${id}"`;
+  return `<pre${name}>${escaped(command)}</pre>${about}`;
 }
 
 function card({ question, answer, points }: Answered): string {
@@ -135,7 +136,8 @@ function statesHtml(fields: readonly FieldDifference[]): string {
   return `${title}<details><summary>${head}</summary>${body}</details>`;
 }
 
-function diffHtml(lines: readonly DiffLine[]): string {
+/** Lines of a diff. @internal */
+export function diffHtml(lines: readonly DiffLine[]): string {
   if (lines.length === 0) return "";
   const tone = { "-": "base", "+": "candidate", " ": "same" };
   const rows = lines.map(
@@ -144,7 +146,7 @@ function diffHtml(lines: readonly DiffLine[]): string {
   return `<div class="diff">${rows.join("")}</div>`;
 }
 
-/** A text of several lines; each is escaped by itself, so that the line ends stay. */
-function escapedLines(text: string): string {
+/** A text of several lines; each is escaped by itself, so that the line ends stay. @internal */
+export function escapedLines(text: string): string {
   return text.split("\n").map(escaped).join("\n");
 }

@@ -9,7 +9,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["PageUp PageDown", "a thousandth of the run"],
   ["Home End", "first, last"],
   ["[ ]", "found before, found next"],
-  ["d", "the divergence"],
+  ["d", "the divergence, or the failure"],
   ["c", "the cause"],
   ["Space", "play"],
   ["+ − 0", "zoom the maps in, out, whole arena"],

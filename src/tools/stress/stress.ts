@@ -230,3 +230,14 @@ export function replayCase(file: string, device: StressDevice = "model"): Replay
   const others = findings.filter((finding) => finding !== own);
   return { name, seed, finding: own ?? null, others, counts };
 }
+
+/** A case that was run alone as the result of a stress of nothing else. @public */
+export function asStress(replayed: ReplayedCase, file: string): StressResult {
+  const { name, seed, finding, others, counts } = replayed;
+  const found = finding === null ? others : [finding, ...others];
+  return {
+    verdict: finding === null ? "passed" : "failed",
+    ...{ runs: 0, resumed: 0, cases: 1, scenarios: 0, leftOut: 0, counts, coverage: [] },
+    findings: found.map((one) => ({ ...one, run: name, profile: null, seed, case: file })),
+  };
+}

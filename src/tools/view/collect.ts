@@ -2,8 +2,8 @@
 // page maps. Memory follows the number of frames, not the length of the run.
 import { InputError, UsageError } from "../../base/errors.js";
 import type { Answer } from "../../base/operations.js";
-import type { OpLine, RunLine, StateLine } from "../../trace/lines.js";
-import { openTrace, type ReaderOptions } from "../../trace/reader.js";
+import type { OpLine, RunLine, StateLine, TraceLine } from "../../trace/lines.js";
+import { openTrace, type ReaderOptions, type TraceReader } from "../../trace/reader.js";
 import { noSuchRun } from "../compare-results.js";
 import { Pulse, type ToolControl } from "../pulse.js";
 import { TraceCursor } from "../trace-cursor.js";
@@ -12,6 +12,7 @@ import { FrameList } from "./frame-list.js";
 import { Labels } from "./labels.js";
 import { Geometries, MapTracker } from "./map-changes.js";
 import { type MapImplementation, MapSource } from "./map-source.js";
+import { memoryTrace } from "./memory-trace.js";
 import { PLACEMENTS_MAX, placementsOf } from "./placements.js";
 import type {
   FrameSide,
@@ -31,6 +32,7 @@ const PAGES_LOOKED_AT_MAX = 3.5e7;
 /** @public */
 export interface CollectOptions extends ToolControl {
   readonly trace: string; // can be read again
+  readonly lines?: readonly TraceLine[]; // of that trace, where it is no file
   readonly run: string | null; // null: the first
   /** Answers as the trace does, for the base's page maps; null: nothing does. */
   readonly base: MapImplementation | null;
@@ -148,7 +150,7 @@ class Collection {
 
   /** @param known - takes the runs that were passed */
   async #findRun(trace: string, wanted: string | null, known: string[]): Promise<OpenRun | null> {
-    const cursor = new TraceCursor(await openTrace(trace, this.#options.reader ?? {}));
+    const cursor = new TraceCursor(await this.#open(trace));
     this.#cursors.push(cursor);
     for (;;) {
       const line = await cursor.nextRun();
@@ -162,6 +164,12 @@ class Collection {
       }
       return { cursor, line, state: await this.#firstState(cursor, line) };
     }
+  }
+
+  async #open(trace: string): Promise<TraceReader> {
+    const { lines, reader } = this.#options;
+    if (lines !== undefined && trace === this.#options.trace) return memoryTrace(trace, lines);
+    return openTrace(trace, reader ?? {});
   }
 
   /** The state with which a run begins that kept only its last operations. */

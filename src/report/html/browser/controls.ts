@@ -19,7 +19,8 @@ export class Controls {
   #means = "";
   #timer: number | null = null;
 
-  constructor(model: Model, toggleTheme: () => void) {
+  /** @param signal - aborted: the keyboard is let go of, and nothing plays on */
+  constructor(model: Model, toggleTheme: () => void, signal: AbortSignal) {
     this.#model = model;
     this.#toggleTheme = toggleTheme;
     this.#slider.max = String(Math.max(0, model.frames - 1));
@@ -50,8 +51,12 @@ export class Controls {
       this.#hop(1);
     });
     this.#colourChoice();
-    document.addEventListener("keydown", (event) => {
+    const key = (event: KeyboardEvent): void => {
       this.#key(event);
+    };
+    document.addEventListener("keydown", key, { signal });
+    signal.addEventListener("abort", () => {
+      if (this.#timer !== null) this.#togglePlay();
     });
     model.listen(() => {
       this.#draw();
@@ -170,7 +175,7 @@ export class Controls {
     const leap = Math.max(10, Math.round(model.frames / 1000));
     const step = shiftKey ? 100 : 1;
     const jump = (kind: string) => (): void => {
-      // without a mark of its own the cause is the divergence itself
+      // without a mark of its own the cause is the divergence or the failure itself
       const [first] = model.marks;
       const mark = model.marks.find((each) => each.kind === kind) ?? first;
       if (mark !== undefined) model.seekOperation(mark.n);

@@ -9,7 +9,6 @@ import type { Model } from "./model.js";
 const HEIGHT = 96; // pixels
 const NEAR = 1000; // operations
 const PAPER = 640; // pixels, which fit on A4 and letter
-const LABEL = "divergence";
 const CURVES: readonly {
   readonly key: keyof SideCurves;
   readonly title: string;
@@ -221,30 +220,27 @@ export class CurvePlots {
     // the divergence is drawn last, over what falls on the same place
     for (const { n, kind } of [...this.#model.marks].reverse()) {
       const x = Math.round(plot.valToPos(n, "x", true));
-      ctx.strokeStyle = kind === "divergence" ? theme.differs : theme.ink;
-      ctx.lineWidth = (kind === "divergence" ? 2 : 1.25) * ratio;
+      const isFault = kind === "divergence" || kind === "failure";
+      ctx.strokeStyle = isFault ? theme.differs : theme.ink;
+      ctx.lineWidth = (isFault ? 2 : 1.25) * ratio;
       ctx.setLineDash(
-        kind === "divergence"
-          ? []
-          : kind === "cause"
-            ? [5 * ratio, 3 * ratio]
-            : [2 * ratio, 3 * ratio],
+        isFault ? [] : kind === "cause" ? [5 * ratio, 3 * ratio] : [2 * ratio, 3 * ratio],
       );
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
-      if (kind === "divergence" && plot === this.#plots[0]?.plot) {
+      if (isFault && plot === this.#plots[0]?.plot) {
         ctx.fillStyle = theme.differs;
         ctx.font = `${11 * ratio}px system-ui, sans-serif`;
         ctx.textBaseline = "top";
         const isLate = x > bbox.left + bbox.width * 0.8;
         ctx.textAlign = "left";
-        const wide = ctx.measureText(LABEL).width + 8 * ratio;
+        const wide = ctx.measureText(kind).width + 8 * ratio;
         const left = isLate ? x - wide : x;
         ctx.fillRect(left, bbox.top, wide, 16 * ratio);
         ctx.fillStyle = theme.paper;
-        ctx.fillText(LABEL, left + 4 * ratio, bbox.top + 3 * ratio);
+        ctx.fillText(kind, left + 4 * ratio, bbox.top + 3 * ratio);
       }
     }
     ctx.restore();

@@ -28,7 +28,8 @@ export class Maps {
   readonly #hint = make("div", "hint");
   readonly #rows: number;
 
-  constructor(model: Model, theme: () => Theme) {
+  /** @param signal - aborted: what hangs outside the maps is taken away */
+  constructor(model: Model, theme: () => Theme, signal: AbortSignal) {
     this.#model = model;
     this.#theme = theme;
     this.#rows = model.sides.length;
@@ -42,6 +43,9 @@ export class Maps {
     place.append(make("div", "lane-body", make("div", "names"), this.#axis));
     this.#hint.hidden = true;
     document.body.append(this.#hint);
+    signal.addEventListener("abort", () => {
+      this.#hint.remove();
+    });
     part("zoom-in", HTMLElement).addEventListener("click", () => {
       model.zoom(0.5);
     });

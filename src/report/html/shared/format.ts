@@ -36,7 +36,7 @@ export interface PackedHead {
 /** An operation that the curves mark and a button jumps to. @internal */
 export interface PackedMark {
   readonly n: number;
-  readonly kind: "divergence" | "cause" | "origin" | "recovers";
+  readonly kind: "divergence" | "failure" | "cause" | "origin" | "recovers";
   readonly title: string; // on the button
   readonly why: string; // one sentence
 }
