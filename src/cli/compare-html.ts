@@ -1,8 +1,10 @@
 // The page of a comparison: which run it shows, and what drives its two sides.
 import { comparisonsText } from "../report/compare-text.js";
 import { PLAIN } from "../report/palette.js";
+import { savedComparePage } from "../report/html/saved-compare-page.js";
 import type { CompareResult, RunComparison } from "../tools/outcome.js";
 import type { MapImplementation } from "../tools/view/map-source.js";
+import { giveCasesPage } from "./cases-html.js";
 import { giveHtml } from "./html-page.js";
 import { type ImplementationFlags, starterOf } from "./implementation.js";
 import { readerOptions, type ReadingFlags } from "./reading.js";
@@ -62,6 +64,16 @@ export async function giveComparePage(
   };
   const { code } = await giveHtml(flags.html, options, report, session);
   return code;
+}
+
+/** Writes the page of a saved report: its runs and what it holds of their differences. The exit code. @internal */
+export async function giveSavedPage(
+  file: string,
+  results: readonly CompareResult[],
+  trace: string | null,
+  session: Session,
+): Promise<number> {
+  return giveCasesPage(file, async () => savedComparePage(results, trace), session);
 }
 
 /** Equal digests of all components are an equal state; without them nothing is known. */

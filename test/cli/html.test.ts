@@ -123,6 +123,32 @@ export function createImplementation(...more) {
   });
 });
 
+describe("run --html", () => {
+  const scenario = join(root, "scenarios", "ids_first_in_first_out.json");
+
+  test("a failure: exit 1, its maps, its line; the saved report gives a page without maps", async () => {
+    const lifo = `module:${join(root, "examples", "lifo-holes.mjs")}`;
+    const words = ["run", scenario, "--impl", lifo, "--json"];
+    const { code, stdout, stderr } = await start([...words, "--html", "run.html"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/run\.html tells of \d+ cases?, \d+ page maps?/);
+    const html = page("run.html");
+    expect(html).toContain(`unified-trace run ${scenario}`);
+    expect(html).toContain(`--impl ${lifo}`);
+    expect(html).toContain('id="data-0"');
+    const saved = ["run", "--report", file("run.json", stdout), "--html", "saved.html"];
+    expect((await start(saved)).code).toBe(1);
+    expect(page("saved.html")).toContain("is made of a saved report");
+    expect(page("saved.html")).not.toContain('id="data-0"');
+  });
+
+  test("a page that cannot be written: exit 4, the answer stands", async () => {
+    const { code, stdout } = await start(["run", scenario, "--html", "nowhere/a.html"]);
+    expect(code).toBe(4);
+    expect(stdout).toContain("passed: ");
+  });
+});
+
 describe("show --html", () => {
   test("the trace is never written over, through a link either", async () => {
     symlinkSync("base.jsonl", join(folder, "link.jsonl"));

@@ -23,6 +23,8 @@ test.each([
   ["scenario.json", ["run", "scenario.json", "--junit", "scenario.json"]],
   ["some/scenario.json", ["run", "some", "--markdown", "some/scenario.json"]],
   ["scenario.json", ["stress", "--replay", "scenario.json", "--junit", "scenario.json"]],
+  ["scenario.json", ["stress", "--replay", "scenario.json", "--html", "scenario.json"]],
+  ["some/scenario.json", ["run", "some", "--html", "some/scenario.json"]],
 ])("%s stays: %j", async (name, words) => {
   const before = read(name);
   const { code, stderr } = await start(words);

@@ -18,6 +18,7 @@ import { type Mask, MaskSet } from "../../tools/masks.js";
 import type { CompareResult, CompareVerdict } from "../../tools/outcome.js";
 import { writeWhole } from "../../workload/case-files.js";
 import { readJsonFile } from "../../workload/json-file.js";
+import { checkCasesHtml } from "../cases-html.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { seconds, shardPart, unknownWord, wholeNumber, wordList } from "../flags.js";
@@ -110,7 +111,7 @@ Examples:
   unified-trace compare output.replay output.numa.replay.gz
   unified-trace compare --trace base.jsonl --junit build/compare.xml --github
   unified-trace compare --trace base.jsonl --candidate checkout:../other --html difference.html
-  unified-trace compare --report saved.json --markdown report.md
+  unified-trace compare --report saved.json --markdown report.md --html report.html
   unified-trace compare --report case.jsonl.gz
   git bisect run unified-trace compare --bisect --trace base.jsonl --candidate ref:HEAD`;
 
@@ -175,7 +176,11 @@ export function addCompare(command: Command, session: Session, outcome: CommandO
           const saved = await readReport(flags.report, [base, candidate], self, session);
           const { comparisonFromJson } = await import("../../report/from-json.js");
           const { results, trace } = comparisonFromJson(saved);
-          return give(results, trace, flags, session);
+          checkCasesHtml(flags.html, flags, read);
+          const code = give(results, trace, flags, session);
+          if (flags.html === undefined) return code;
+          const { giveSavedPage } = await import("../compare-html.js");
+          return worstExit([code, await giveSavedPage(flags.html, results, trace, session)]);
         },
       ),
     );

@@ -51,7 +51,10 @@ function divergenceHeadline({ n, op, place }: Divergence): string {
 }
 
 /** What a reader wants to know of a divergence, in order. @internal */
-export function answeredQuestions(data: ViewData, run: RunComparison): readonly Answered[] {
+export function answeredQuestions(
+  data: Pick<ViewData, "placements" | "placementsLeft">,
+  run: RunComparison,
+): readonly Answered[] {
   const { divergence, examination } = run;
   if (divergence === null) return [];
   return [
@@ -105,7 +108,10 @@ function kindSentence({ kind, n, op, base, candidate }: Divergence): string {
   }
 }
 
-function elsewhere({ placements, placementsLeft }: ViewData, { place }: Divergence): Answered[] {
+function elsewhere(
+  { placements, placementsLeft }: Pick<ViewData, "placements" | "placementsLeft">,
+  { place }: Divergence,
+): Answered[] {
   if (place !== "at" || placements.length === 0) return [];
   const shown = placements.slice(0, PLACEMENTS_SHOWN).map(placementSentence);
   const more = placements.length - shown.length + placementsLeft;

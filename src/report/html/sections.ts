@@ -1,5 +1,6 @@
 // The parts of the page that are plain HTML: summary, sides, legend, differences. Every text goes through `escaped`.
-import type { FieldDifference } from "../../tools/outcome.js";
+import type { CompareMode } from "../../tools/equality/modes.js";
+import type { FieldDifference, RunComparison } from "../../tools/outcome.js";
 import type { ViewData, ViewSide } from "../../tools/view/view-data.js";
 import { answerDiff, type DiffLine, fieldDiff } from "../answer-diff.js";
 import { answerText, effectsText, valueText } from "../values.js";
@@ -15,7 +16,24 @@ const STATE_LINES_OPEN = 16;
 export function summaryHtml(data: ViewData, report: PageReport): string {
   const { comparison, mode, reproduce } = report;
   if (comparison === null) return "";
-  const questions = answeredQuestions(data, comparison);
+  const cards = cardsHtml(data, comparison, mode, "holds");
+  const again =
+    reproduce === null
+      ? ""
+      : `<article class="card wide"><h3>How to see it again</h3>${reproduceHtml(reproduce, "reproduce")}</article>`;
+  const note = comparison.note === null ? "" : `<p>${escaped(comparison.note)}</p>`;
+  if (cards === "" && again === "" && note === "") return "";
+  return `<section id="summary" aria-label="Summary"><div class="cards">${cards}${again}</div>${note}</section>`;
+}
+
+/** What a reader asks of a divergence, and what still holds. @param id - of the sentence about the latter */
+function cardsHtml(
+  elsewhere: Pick<ViewData, "placements" | "placementsLeft">,
+  comparison: RunComparison,
+  mode: CompareMode,
+  id: string,
+): string {
+  const questions = answeredQuestions(elsewhere, comparison);
   const holds = modeSentence(mode, comparison);
   const rows = modeWords(mode, comparison).map(({ mode: name, means, holds: isHeld }) => {
     const word = isHeld === null ? "not looked at" : isHeld ? "holds" : "not shown to hold";
@@ -25,14 +43,15 @@ export function summaryHtml(data: ViewData, report: PageReport): string {
   const modes =
     rows.length === 0
       ? ""
-      : `<article class="card broad"><h3>What still holds?</h3><p class="lead" id="holds">${escaped(holds)}</p><table class="modes"><tbody>${rows.join("")}</tbody></table></article>`;
-  const again =
-    reproduce === null
-      ? ""
-      : `<article class="card wide"><h3>How to see it again</h3>${reproduceHtml(reproduce, "reproduce")}</article>`;
+      : `<article class="card broad"><h3>What still holds?</h3><p class="lead"${id === "" ? "" : ` id="${id}"`}>${escaped(holds)}</p><table class="modes"><tbody>${rows.join("")}</tbody></table></article>`;
+  return questions.map(card).join("") + modes;
+}
+
+/** A divergence as a saved report tells it, without maps. @internal */
+export function savedHtml(comparison: RunComparison, mode: CompareMode): string {
+  const cards = cardsHtml({ placements: [], placementsLeft: 0 }, comparison, mode, "");
   const note = comparison.note === null ? "" : `<p>${escaped(comparison.note)}</p>`;
-  if (questions.length === 0 && modes === "" && again === "" && note === "") return "";
-  return `<section id="summary" aria-label="Summary"><div class="cards">${questions.map(card).join("")}${modes}${again}</div>${note}</section>`;
+  return `<div class="cards">${cards}</div>${note}<div class="told">${answersHtml(comparison)}</div>`;
 }
 
 /** The command, and below it what it depends on, which the shell takes for a remark. @internal */
@@ -102,25 +121,26 @@ export function legendHtml({ candidate }: ViewData): string {
 
 /** Both answers, their differences, the differing fields of the states, the report as text. @internal */
 export function differencesHtml({ comparison, text }: PageReport): string {
-  const divergence = comparison?.divergence ?? null;
-  const parts: string[] = [];
-  if (divergence !== null) {
-    const { n, op, args, base, candidate, fields } = divergence;
-    const asked = `${op} ${valueText(args)}`;
-    parts.push(
-      `<h2>Both answers to operation ${grouped(n)}</h2><p>Asked: <code>${escaped(asked)}</code></p>`,
-      `<div class="answers"><div><h3 class="base">base</h3><p>${escaped(answerText(base))}</p><p class="effects">Effects: ${escaped(effectsText(base))}</p></div>`,
-      `<div><h3 class="candidate">candidate</h3><p>${escaped(answerText(candidate))}</p><p class="effects">Effects: ${escaped(effectsText(candidate))}</p></div></div>`,
-      diffHtml(answerDiff(base, candidate, true)) || diffHtml(fieldDiff(fields, true)),
-    );
-    const states = comparison?.examination?.states ?? null;
-    if (states !== null && states.fields.length > 0) parts.push(statesHtml(states.fields));
-  }
-  if (text !== "")
-    parts.push(
-      `<details><summary>The report as the terminal prints it</summary><pre>${escapedLines(text)}</pre></details>`,
-    );
-  return parts.length === 0 ? "" : `<section id="differences">${parts.join("")}</section>`;
+  const told = comparison === null ? "" : answersHtml(comparison);
+  const whole =
+    text === ""
+      ? ""
+      : `<details><summary>The report as the terminal prints it</summary><pre>${escapedLines(text)}</pre></details>`;
+  return told + whole === "" ? "" : `<section id="differences">${told}${whole}</section>`;
+}
+
+function answersHtml({ divergence, examination }: RunComparison): string {
+  if (divergence === null) return "";
+  const { n, op, args, base, candidate, fields } = divergence;
+  const asked = `${op} ${valueText(args)}`;
+  const states = examination?.states ?? null;
+  return [
+    `<h2>Both answers to operation ${grouped(n)}</h2><p>Asked: <code>${escaped(asked)}</code></p>`,
+    `<div class="answers"><div><h3 class="base">base</h3><p>${escaped(answerText(base))}</p><p class="effects">Effects: ${escaped(effectsText(base))}</p></div>`,
+    `<div><h3 class="candidate">candidate</h3><p>${escaped(answerText(candidate))}</p><p class="effects">Effects: ${escaped(effectsText(candidate))}</p></div></div>`,
+    diffHtml(answerDiff(base, candidate, true)) || diffHtml(fieldDiff(fields, true)),
+    states !== null && states.fields.length > 0 ? statesHtml(states.fields) : "",
+  ].join("");
 }
 
 function statesHtml(fields: readonly FieldDifference[]): string {

@@ -22,7 +22,7 @@ import { failedScenario } from "../../../src/tools/view/failed-scenario.js";
 import { loadScenarios } from "../../../src/workload/scenario.js";
 import { defect } from "../../defects/checkpoint-not-digested.js";
 import { root } from "../../cli/command-line.js";
-import { at, FaultyAdapter, type Line, type Mistake, right } from "../../tools/faulty-adapter.js";
+import { at, FaultyAdapter, type Mistake, right } from "../../tools/faulty-adapter.js";
 
 const HOSTILE = `</script><script>window.hostile=1</script>"'&<img src=x onerror=hostile()>\u2028`;
 const scenarios = loadScenarios([
