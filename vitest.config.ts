@@ -2,11 +2,36 @@
 // Tests import the TypeScript sources; forks keep a crash of the addon inside its own process.
 // `--mode full` (npm run test:full) sets UT_FULL=1: property tests then run their whole range of seeds.
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+// The files that take longest, half a minute and more: they start first, so that no worker is left with one at the end.
+const LONGEST = [
+  "test/property/kv-laws.test.ts",
+  "test/cli/guide-page.test.ts",
+  "test/cli/jobs.test.ts",
+  "test/cli/shrink.test.ts",
+  "test/workload/serving-shared.test.ts",
+  "test/kits/kits.test.ts",
+  "test/tools/stress/command.test.ts",
+  "test/cli/bisect.test.ts",
+  "test/cli/real-inputs.test.ts",
+  "test/cli/planted-changes.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      LONGEST.some((path) => moduleId.endsWith(path));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig(({ mode }) => ({
   test: {
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     env: mode === "full" ? { UT_FULL: "1" } : {},
     coverage: {
       provider: "v8",

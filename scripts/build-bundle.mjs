@@ -10,6 +10,13 @@ import { build } from "vite";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const folder = join(dist, "bundle");
+// named in src/base/built-script.ts
+const workers = [
+  "adapter/module-worker.js",
+  "tools/parallel/worker.js",
+  "tools/parallel/run-worker.js",
+  "tools/stress/worker.js",
+];
 const stamp = join(folder, "modules.json"); // written last: without it there is no bundle
 
 /** One digest over the modules' texts; null where one of them is gone. */
@@ -69,7 +76,13 @@ async function bundle() {
       emptyOutDir: true,
       minify: false, // stacks of --verbose stay readable, and it loads no faster
       rolldownOptions: {
-        input: { main: join(dist, "cli", "main.js") },
+        input: Object.fromEntries([
+          ["main", join(dist, "cli", "main.js")],
+          ...workers.map((path) => [
+            path.replaceAll("/", "-").replace(/\.js$/, ""),
+            join(dist, path),
+          ]),
+        ]),
         // scripts of this kind load faster than modules do
         output: {
           format: "cjs",

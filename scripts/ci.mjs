@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { lacking } from "./lacking.mjs";
-import { checks, command, findCompiler, isFound, root, runNode } from "./steps.mjs";
+import { checks, command, findCompiler, isFound, root, runChecks, runNode } from "./steps.mjs";
 import { nativeTests } from "./test-native.mjs";
 
 let passed = 0;
@@ -22,14 +22,17 @@ function step(name, run) {
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
   }
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  say(`-- ${name}: ${isGood ? "passed" : "FAILED"} (${seconds} s)`);
+  count(name, isGood, (performance.now() - started) / 1000);
+  return isGood;
+}
+
+function count(name, isGood, seconds) {
+  say(`-- ${name}: ${isGood ? "passed" : "FAILED"} (${seconds.toFixed(1)} s)`);
   if (isGood) passed += 1;
   else {
     failed += 1;
     failures.push(name);
   }
-  return isGood;
 }
 
 function nativeSteps() {
@@ -122,7 +125,10 @@ function tests() {
 }
 
 step("build", () => runNode(["scripts/build.mjs"]));
-for (const { name, run } of checks) step(name, run);
+await runChecks(checks, ({ name, isGood, text, seconds }) => {
+  say(`\n== ${name}\n${text}`.trimEnd());
+  count(name, isGood, seconds);
+});
 nativeSteps();
 lackingSteps();
 tests();

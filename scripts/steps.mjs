@@ -1,5 +1,5 @@
 // The checks of the source tree, once: `npm run check` runs them, and so does CI.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,43 +34,76 @@ export function findCompiler() {
 
 const cache = join("node_modules", ".cache", "unified-trace");
 
-/** @type {{ name: string, run: () => boolean }[]} */
+/** Each with the words of its Node process. @type {{ name: string, words: () => string[] }[]} */
 export const checks = [
   {
+    name: "lint", // first: it takes longest
+    words: () => [command("eslint"), "--cache", "--cache-location", join(cache, "eslint"), "."],
+  },
+  {
     name: "types of src",
-    run: () =>
-      runNode([
-        command("typescript", "tsc"),
-        ...["-p", "tsconfig.json", "--noEmit"],
-        ...["--tsBuildInfoFile", join(cache, "src.tsbuildinfo")],
-      ]),
+    words: () => [
+      command("typescript", "tsc"),
+      ...["-p", "tsconfig.json", "--noEmit"],
+      ...["--tsBuildInfoFile", join(cache, "src.tsbuildinfo")],
+    ],
   },
   {
     name: "types of tests",
-    run: () => runNode([command("typescript", "tsc"), "-p", "test/tsconfig.json"]),
+    words: () => [command("typescript", "tsc"), "-p", "test/tsconfig.json"],
   },
   {
     name: "types of the page",
-    run: () =>
-      runNode([command("typescript", "tsc"), "-p", "src/report/html/browser/tsconfig.json"]),
-  },
-  {
-    name: "lint",
-    run: () =>
-      runNode([command("eslint"), "--cache", "--cache-location", join(cache, "eslint"), "."]),
+    words: () => [command("typescript", "tsc"), "-p", "src/report/html/browser/tsconfig.json"],
   },
   {
     name: "format",
-    run: () => runNode([command("prettier"), "--check", "--log-level", "warn", "."]),
+    words: () => [command("prettier"), "--check", "--log-level", "warn", "."],
   },
   {
     name: "floors",
-    run: () =>
-      runNode([
-        command("dependency-cruiser", "depcruise"),
-        ...["src", "--config", ".dependency-cruiser.cjs"],
-      ]),
+    words: () => [
+      command("dependency-cruiser", "depcruise"),
+      ...["src", "--config", ".dependency-cruiser.cjs"],
+    ],
   },
-  { name: "dead code", run: () => runNode([command("knip"), "--no-config-hints"]) },
-  { name: "package", run: () => runNode([command("publint"), "--strict"]) },
+  { name: "dead code", words: () => [command("knip"), "--no-config-hints"] },
+  { name: "package", words: () => [command("publint"), "--strict"] },
 ];
+
+/** Runs one check; what it says comes back in one piece. */
+function runCheck({ name, words }) {
+  const started = performance.now();
+  return new Promise((settle) => {
+    const end = (isGood, text) => {
+      settle({ name, isGood, text, seconds: (performance.now() - started) / 1000 });
+    };
+    let args;
+    try {
+      args = words();
+    } catch (error) {
+      end(false, `${error.message}\n`); // not installed
+      return;
+    }
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const parts = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (part) => parts.push(part));
+    child.on("error", (error) => end(false, `${error.message}\n`));
+    child.on("close", (code) => end(code === 0, Buffer.concat(parts).toString()));
+  });
+}
+
+/**
+ * Runs checks two at a time: most of them keep one processor busy.
+ * @param wanted the checks
+ * @param tell called with `{ name, isGood, text, seconds }` of each as it ends
+ */
+export async function runChecks(wanted, tell) {
+  const waiting = [...wanted];
+  const next = async () => {
+    for (let check = waiting.shift(); check !== undefined; check = waiting.shift())
+      tell(await runCheck(check));
+  };
+  await Promise.all([next(), next()]);
+}
