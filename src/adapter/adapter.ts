@@ -52,6 +52,9 @@ export interface Adapter {
   /** Ends the run; `digest` is the folded digest, null without digests. */
   close(): Promise<{ readonly digest: string | null; readonly failure: AdapterFailure | null }>;
   dispose(): Promise<void>;
+  /** How often runs closed since the last call reached each rule of the allocator: `clearance/CONSUMER/HAZARD`,
+   * `relief/STEP`. Absent: it does not tell. */
+  takeReached?(): ReadonlyMap<string, number>;
   /** How many operations are best given to one `apply`. */
   readonly windowSize: number;
 }

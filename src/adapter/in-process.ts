@@ -44,7 +44,7 @@ export class InProcessAdapter implements Adapter {
   #hasDigests = false;
   #isDeep = false;
   #isBooted = false; // there is a state to tell
-  readonly #reached = new Map<string, number>();
+  #reached = new Map<string, number>();
 
   /** Throws `EnvironmentError` for a device that this machine or build lacks. */
   constructor(options: InProcessOptions = {}) {
@@ -130,9 +130,10 @@ export class InProcessAdapter implements Adapter {
     this.#storage = null;
   }
 
-  /** How often the closed runs reached each rule of the allocator: `clearance/CONSUMER/HAZARD`, `relief/STEP`. */
-  get reached(): ReadonlyMap<string, number> {
-    return this.#reached;
+  takeReached(): ReadonlyMap<string, number> {
+    const reached = this.#reached;
+    this.#reached = new Map();
+    return reached;
   }
 
   // A device that fails under way is told as such: the allocator did nothing wrong.

@@ -1,21 +1,16 @@
-// The text of `stats --coverage`: a line a table, then what is missing.
-import type { Coverage, CoverageTable } from "../tools/coverage.js";
+// The text of `stats --coverage` and `run --coverage`: a line a table, then what is missing.
+import { coveragePercent } from "../tools/coverage-counts.js";
+import type { CoverageTable } from "../tools/coverage-counts.js";
+import type { Coverage } from "../tools/coverage.js";
 import type { Palette } from "./palette.js";
 import { counted, visible } from "./words.js";
-
-/** Share of items covered over all tables, in whole percent, rounded down. @public */
-export function coveragePercent({ tables }: Coverage): number {
-  const items = tables.reduce((sum, { items: all }) => sum + all.length, 0);
-  const covered = tables.reduce((sum, table) => sum + table.covered, 0);
-  return Math.floor((100 * covered) / items);
-}
 
 /** @public */
 export function coverageText(coverage: Coverage, palette: Palette): string {
   const { files, runs, operations, tables, violations } = coverage;
   const looked = `${counted(files.length, "file")}, ${counted(runs, "run")} and ${counted(operations, "operation")} looked at`;
   return [
-    ...tables.flatMap((table) => tableLines(table, palette)),
+    ...coverageLines(tables, palette),
     ...(violations > 0
       ? [
           palette.bold(
@@ -23,8 +18,13 @@ export function coverageText(coverage: Coverage, palette: Palette): string {
           ),
         ]
       : []),
-    `${looked}: ${String(coveragePercent(coverage))} % covered`,
+    `${looked}: ${String(coveragePercent(tables))} % covered`,
   ].join("\n");
+}
+
+/** A line a table, each followed by what it misses. @internal */
+export function coverageLines(tables: readonly CoverageTable[], palette: Palette): string[] {
+  return tables.flatMap((table) => tableLines(table, palette));
 }
 
 function tableLines({ name, items, covered }: CoverageTable, palette: Palette): string[] {

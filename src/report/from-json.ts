@@ -17,6 +17,8 @@ import type { AnySpec } from "../trace/fields.js";
 import { inspect, inspectContext } from "../trace/inspect.js";
 import { COMPARE_REPORT, ERROR_REPORT, RUN_REPORT } from "../trace/report-specs.js";
 import type { JsonFile } from "../workload/json-file.js";
+import { coverageTablesFromJson } from "./coverage-json.js";
+import type { RunCoverageDocument } from "./coverage-json.js";
 
 // Commands whose documents can be printed again.
 const REPRINTED: ReadonlySet<string> = new Set(["compare", "run", "stress"]);
@@ -72,7 +74,8 @@ export function runFromJson(source: JsonFile): RunResult {
     operations,
     counters,
     left_out: leftOut = 0,
-  } = checked<RunResult & { readonly left_out?: number }>(source, "run", RUN_REPORT);
+    coverage,
+  } = checked<RunDocument>(source, "run", RUN_REPORT);
   return {
     verdict,
     scenarios: scenarios.map((one: ScenarioResult): ScenarioResult => ({
@@ -88,6 +91,9 @@ export function runFromJson(source: JsonFile): RunResult {
     operations,
     counters,
     leftOut,
+    ...(coverage === undefined
+      ? {}
+      : { coverage: { ...coverage, tables: coverageTablesFromJson(coverage.tables) } }),
   };
 }
 
@@ -119,6 +125,11 @@ function wrong(source: JsonFile, path: string, message: string, expected?: strin
     path,
     ...(expected === undefined ? {} : { expected }),
   });
+}
+
+interface RunDocument extends Omit<RunResult, "leftOut" | "coverage"> {
+  readonly left_out?: number;
+  readonly coverage?: RunCoverageDocument;
 }
 
 interface SideDocument extends Pick<
@@ -154,7 +165,7 @@ interface AlignmentDocument extends Omit<NonNullable<RunComparison["alignment"]>
   readonly whole: boolean;
 }
 
-interface RunDocument extends Pick<
+interface ComparedRunDocument extends Pick<
   RunComparison,
   "run" | "verdict" | "agreed" | "operations" | "skipped" | "note"
 > {
@@ -201,7 +212,7 @@ interface CompareDocument extends Totals {
   readonly base: SideDocument | null;
   readonly candidates: readonly SideDocument[];
   readonly differences: readonly DifferenceDocument[];
-  readonly runs: readonly RunDocument[];
+  readonly runs: readonly ComparedRunDocument[];
   readonly gone?: CompareResult["gone"];
   readonly comparisons?: readonly PartDocument[];
   readonly times?: readonly CompareResult["times"][];
@@ -257,7 +268,7 @@ function sideOf(side: SideDocument): SideInfo {
   };
 }
 
-function runOf(run: RunDocument): RunComparison {
+function runOf(run: ComparedRunDocument): RunComparison {
   const divergence = run.divergence ?? null;
   const unstable = run.unstable ?? null;
   return {

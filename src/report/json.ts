@@ -15,13 +15,13 @@ import type {
   SideInfo,
 } from "../tools/outcome.js";
 import { servedNothing } from "../tools/served-nothing.js";
+import { coveragePercent } from "../tools/coverage-counts.js";
 import type { Coverage } from "../tools/coverage.js";
 import type { MemoryStats } from "../tools/stats-memory.js";
 import type { TraceStats } from "../tools/stats.js";
 import { alignmentJson, recoveryOf } from "./alignment-json.js";
 import { curveJson } from "./curve-json.js";
-import { coverageTablesJson } from "./coverage-json.js";
-import { coveragePercent } from "./coverage-text.js";
+import { coverageTablesJson, runCoverageJson } from "./coverage-json.js";
 import { errorOrNull } from "./error-json.js";
 
 // From the verdict that counts most on.
@@ -228,6 +228,7 @@ export function runJson(result: RunResult): unknown {
     operations: result.operations,
     counters: result.counters,
     left_out: result.leftOut,
+    ...(result.coverage === undefined ? {} : { coverage: runCoverageJson(result.coverage) }),
   };
 }
 
@@ -270,7 +271,7 @@ export function coverageJson(coverage: Coverage, isShort: boolean): unknown {
       files: coverage.files,
       runs: coverage.runs,
       operations: coverage.operations,
-      percent: coveragePercent(coverage),
+      percent: coveragePercent(coverage.tables),
       violations: coverage.violations,
       tables: coverageTablesJson(coverage.tables),
     },

@@ -1,16 +1,18 @@
 // A `run` as cases: one a scenario and configuration.
-import type { RunResult, RunVerdict, ScenarioResult } from "../tools/outcome.js";
+import type { RunResult, ScenarioResult } from "../tools/outcome.js";
 import type { CaseReport, CaseStatus, ReportCase } from "./case-report.js";
 import { caseOf } from "./case-report.js";
+import { coverageLines } from "./coverage-text.js";
 import { PLAIN } from "./palette.js";
 import { runSummary, scenarioLine } from "./run-text.js";
 import { grouped } from "./words.js";
 
-const STATUS: Readonly<Record<RunVerdict, CaseStatus>> = {
+const STATUS: Readonly<Record<RunResult["verdict"], CaseStatus>> = {
   passed: "passed",
   failed: "failed",
   invalid: "error",
   incomplete: "skipped",
+  short: "failed",
 };
 
 /** @public */
@@ -19,7 +21,10 @@ export function runCases(result: RunResult): CaseReport {
   const isShown = result.verdict === "passed" || cases.some(({ status }) => status !== "passed");
   const summary = runSummary(result, PLAIN);
   const { verdict } = result;
-  const whole = { status: STATUS[verdict], kind: verdict, message: summary };
+  const whole = {
+    ...{ status: STATUS[verdict], kind: verdict, message: summary },
+    text: coverageLines(result.coverage?.tables ?? [], PLAIN),
+  };
   const all = isShown ? cases : [...cases, caseOf("the whole run", whole)];
   const properties = [
     ["verdict", verdict] as const,

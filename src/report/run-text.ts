@@ -1,5 +1,6 @@
-// The text of `run`: what failed first, then the summary.
+// The text of `run`: what failed first, what was exercised where that was asked, then the summary.
 import type { RunResult, ScenarioResult } from "../tools/outcome.js";
+import { coverageLines } from "./coverage-text.js";
 import type { Palette } from "./palette.js";
 import { counterLines } from "./record-text.js";
 import { counted, grouped, shortened, visible } from "./words.js";
@@ -16,6 +17,7 @@ export function runText(result: RunResult, palette: Palette, verbose: boolean): 
     ...(isFew ? passed.map((one) => scenarioLine(one, palette, verbose)) : []),
     ...others.map((one) => scenarioLine(one, palette, verbose)),
     ...counterLines(result.counters),
+    ...exercisedLines(result, palette),
     runSummary(result, palette),
   ];
   return lines.join("\n");
@@ -43,7 +45,7 @@ export function runSummary(result: RunResult, palette: Palette): string {
   const all = counted(result.scenarios.length, "run");
   const left = result.leftOut === 0 ? "" : `, ${counted(result.leftOut, "run")} left out`;
   const operations = counted(result.operations, "operation");
-  const counts = `${grouped(passed)} of ${all} passed${left}, ${operations}`;
+  const counts = `${grouped(passed)} of ${all} passed${left}, ${operations}${coveredText(result)}`;
   const paint =
     result.verdict === "passed"
       ? palette.good
@@ -51,4 +53,21 @@ export function runSummary(result: RunResult, palette: Palette): string {
         ? palette.bad
         : palette.warn;
   return paint(`${result.verdict}: ${counts}`);
+}
+
+function exercisedLines({ coverage }: RunResult, palette: Palette): string[] {
+  if (coverage === undefined) return [];
+  const { tables } = coverage;
+  const isWhole = tables.some(({ name }) => name === "relief steps");
+  return [
+    ...coverageLines(tables, palette),
+    ...(isWhole ? [] : ["relief steps and clearance cells: not told by this implementation"]),
+  ];
+}
+
+function coveredText({ coverage, verdict }: RunResult): string {
+  if (coverage === undefined) return "";
+  const { percent, floor } = coverage;
+  const asked = verdict === "short" ? ` of ${String(floor)} % asked` : "";
+  return `, ${String(percent)} % covered${asked}`;
 }

@@ -1,11 +1,12 @@
 // A saved document of `stress` back to what was found, so that it can be printed later in any form.
 import { InputError } from "../base/errors.js";
-import type { CoverageTable } from "../tools/coverage.js";
 import type { Signature } from "../tools/findings.js";
 import { noStressCounts } from "../tools/stress/run.js";
 import type { StressFinding, StressResult } from "../tools/stress/stress.js";
 import { STRESS_REPORT } from "../trace/report-specs.js";
 import type { JsonFile } from "../workload/json-file.js";
+import { coverageTablesFromJson } from "./coverage-json.js";
+import type { CoverageTableDocument } from "./coverage-json.js";
 import { checked } from "./from-json.js";
 import type { Reproduce } from "./stress-text.js";
 
@@ -38,16 +39,7 @@ interface StressDocument {
   readonly left_out: number;
   readonly findings: readonly FindingDocument[];
   readonly counts: Readonly<Record<string, number>>;
-  readonly coverage: readonly {
-    readonly name: CoverageTable["name"];
-    readonly covered: number;
-    readonly items: readonly {
-      readonly name: string;
-      readonly count: number;
-      readonly covered: boolean;
-      readonly note: string | null;
-    }[];
-  }[];
+  readonly coverage: readonly CoverageTableDocument[];
 }
 
 /**
@@ -68,16 +60,7 @@ export function stressFromJson(source: JsonFile): SavedStress {
     ...{ verdict, runs, resumed, cases, scenarios, leftOut },
     findings: [...reproduced.keys()],
     counts: { ...noStressCounts(), ...document.counts, operations },
-    coverage: document.coverage.map(({ name, covered, items }) => ({
-      name,
-      covered,
-      items: items.map((item) => ({
-        name: item.name,
-        count: item.count,
-        isCovered: item.covered,
-        ...(item.note === null ? {} : { note: item.note }),
-      })),
-    })),
+    coverage: coverageTablesFromJson(document.coverage),
   };
   return { result, reproduce: (finding) => reproduced.get(finding) ?? null };
 }

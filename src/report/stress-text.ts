@@ -1,6 +1,6 @@
 // The text of `stress`: what was found and how to see it again, what the seeds exercised, the summary.
 import type { Finding } from "../tools/findings.js";
-import type { CoverageTable } from "../tools/coverage.js";
+import type { CoverageTable } from "../tools/coverage-counts.js";
 import type { ReplayedCase, StressFinding, StressResult } from "../tools/stress/stress.js";
 import type { Palette } from "./palette.js";
 import { counted, grouped, visible } from "./words.js";

@@ -3,6 +3,7 @@ import type { UnifiedTraceError } from "../base/errors.js";
 import type { Answer, DigestDepth } from "../base/operations.js";
 import type { Alignment } from "./align/alignment.js";
 import type { AdapterFailure } from "../adapter/adapter.js";
+import type { CoverageTable } from "./coverage-counts.js";
 import type { CompareMode } from "./equality/modes.js";
 import type { LatencyRow, SideTimes } from "./latencies.js";
 
@@ -247,9 +248,16 @@ export interface ScenarioResult {
 
 /** @public */
 export interface RunResult {
-  readonly verdict: RunVerdict;
+  readonly verdict: RunVerdict | "short"; // short: all passed, and less was exercised than asked
   readonly scenarios: readonly ScenarioResult[];
   readonly operations: number;
   readonly counters: Readonly<Record<string, number>>;
   readonly leftOut: number; // runs of other shards, or that the time did not suffice for
+  /** What the runs together exercise, where that was asked. An implementation that does not tell what it reaches inside
+   * lacks the last two tables. */
+  readonly coverage?: {
+    readonly percent: number; // of all items, rounded down
+    readonly floor: number | null; // percent that was asked
+    readonly tables: readonly CoverageTable[];
+  };
 }

@@ -43,7 +43,9 @@ export interface Fault {
 export interface ScenarioWatch {
   /** Whether what operation `n` answers is held against its expectation; default: always. */
   readonly expects?: (n: number) => boolean;
-  readonly answered?: (n: number, answer: Answer) => void;
+  readonly answered?: (n: number, answer: Answer, operation: Operation) => void;
+  /** Called once the run is closed; not for an implementation that broke. */
+  readonly closed?: (adapter: Adapter) => void;
 }
 
 /** One scenario on one configuration, with its verdict. @internal */
@@ -52,6 +54,7 @@ export async function runScenario(
   config: string | null,
   candidate: Candidate,
   pulse: Pulse,
+  watch: ScenarioWatch = {},
 ): Promise<ScenarioResult> {
   const before = pulse.operations;
   const { name, file, invalid } = scenario;
@@ -60,7 +63,7 @@ export async function runScenario(
     const op = scenario.ops[invalid.index]?.operation.op ?? null;
     return fromFault(shown, 0, fault("invalid", invalid.index, op, invalid.message));
   }
-  const found = await scenarioFault(scenario, config, candidate, pulse);
+  const found = await scenarioFault(scenario, config, candidate, pulse, watch);
   return fromFault(shown, pulse.operations - before, found);
 }
 
@@ -84,6 +87,7 @@ export async function scenarioFault(
       return found;
     }
     const { failure } = await candidate.close();
+    watch.closed?.(adapter);
     return found ?? (failure === null ? null : broken(run.last, failure));
   } catch (thrown) {
     pulse.throwIfInterrupted();
@@ -151,7 +155,7 @@ class ScenarioRun {
         this.isBroken = true;
         return broken(this.last, failure ?? { kind: "protocol", message: "gave no answer" });
       }
-      this.#watch.answered?.(n, answer);
+      this.#watch.answered?.(n, answer, operation);
       const wrong = await this.#judge(n, operation, answer);
       if (wrong !== null) return wrong;
       if (n === 0) this.#boot = await this.#adapter.state();

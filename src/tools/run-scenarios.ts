@@ -2,9 +2,11 @@
 import type { Scenario } from "../workload/scenario.js";
 import { Candidate } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
+import { coveragePercent } from "./coverage-counts.js";
 import type { RunResult, RunVerdict, ScenarioResult } from "./outcome.js";
 import { Pulse } from "./pulse.js";
 import type { ToolControl } from "./pulse.js";
+import { RunCoverage } from "./run-coverage.js";
 import { runScenario } from "./run-scenario.js";
 import { dearestFirst, ofShard } from "./shards.js";
 import type { ShardPart, ShardPiece } from "./shards.js";
@@ -20,6 +22,12 @@ export interface RunScenariosOptions extends ToolControl {
   readonly config?: string | null;
   readonly shard?: ShardPart; // only the runs of this part
   readonly isTimeOver?: () => boolean; // asked before each run: what is left then is left out
+  readonly coverage?: CoverageAsked; // absent: not counted
+}
+
+/** @public */
+export interface CoverageAsked {
+  readonly floor: number | null; // percent; below it the verdict is short
 }
 
 /** Runs every scenario on every configuration it names. @public */
@@ -28,17 +36,19 @@ export async function runScenarios(options: RunScenariosOptions): Promise<RunRes
   const pulse = new Pulse(options);
   const plan = planOf(options);
   const results = new Map<number, ScenarioResult>();
+  const coverage = options.coverage === undefined ? null : new RunCoverage();
+  const { watch } = coverage ?? {};
   try {
     await candidate.ready();
     for (const { place, scenario, config } of plan.pieces) {
       if (options.isTimeOver?.() === true) break;
-      results.set(place, await runScenario(scenario, config, candidate, pulse));
+      results.set(place, await runScenario(scenario, config, candidate, pulse, watch));
       pulse.runs += 1;
     }
   } finally {
     await candidate.dispose();
   }
-  return resultOf(plan, results, pulse.operations);
+  return covered(resultOf(plan, results, pulse.operations), coverage, options.coverage);
 }
 
 /** What is run, in the order in which it begins. @internal */
@@ -72,6 +82,21 @@ export function resultOf(
     counters: {},
     leftOut,
   };
+}
+
+/** The result with what was exercised; all passed and too little exercised is short. @internal */
+export function covered(
+  result: RunResult,
+  coverage: RunCoverage | null,
+  asked: CoverageAsked | undefined,
+): RunResult {
+  if (coverage === null) return result;
+  const tables = coverage.tables();
+  const percent = coveragePercent(tables);
+  const floor = asked?.floor ?? null;
+  const isShort = result.verdict === "passed" && floor !== null && percent < floor;
+  const verdict = isShort ? "short" : result.verdict;
+  return { ...result, verdict, coverage: { percent, floor, tables } };
 }
 
 /** A scenario on one of its configurations. @internal */

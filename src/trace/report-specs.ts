@@ -7,6 +7,7 @@ import {
   COUNT,
   NULL,
   either,
+  integer,
   list,
   map,
   nullable,
@@ -227,15 +228,22 @@ const SCENARIO_RESULT = openObject(
   ANYTHING,
 );
 
+// What `run --coverage` counted; another implementation's lacks the tables of what happens inside the allocator.
+const RUN_COVERAGE = object({
+  percent: integer("percent", 0, 100),
+  floor: nullable(integer("percent", 0, 100)), // null: none was asked
+  tables: list(COVERAGE_TABLE),
+});
 /** `run --json`. @public */
 export const RUN_REPORT: AnySpec = openObject(
   {
     command: word("run"),
-    verdict: word("passed", "failed", "invalid", "incomplete"),
+    verdict: word("passed", "failed", "invalid", "incomplete", "short"), // short: below the floor
     scenarios: list(SCENARIO_RESULT),
     operations: COUNT,
     counters: map("any", COUNT),
     left_out: optional(COUNT), // runs of other shards, or that the time did not suffice for
+    coverage: optional(RUN_COVERAGE),
   },
   ANYTHING,
 );

@@ -258,6 +258,18 @@ describe.concurrent("documents", () => {
     expect(document["left_out"]).toBeGreaterThan(100);
   });
 
+  test("run: what scenarios exercise, on threads as on one, and short of the floor", async () => {
+    const files = ["drafts_fork_a_state", "two_requests_take_turns", "stages_must_agree"];
+    const paths = files.map((name) => join(root, "scenarios", `${name}.json`));
+    const words = ["run", ...paths, "--coverage", "--jobs"];
+    const one = await documentOf([...words, "1"], 0);
+    expect(one).toMatchObject({ verdict: "passed", coverage: { floor: null } });
+    expect(one["coverage"].tables.length).toBe(6);
+    expect((await documentOf([...words, "2"], 0))["coverage"]).toEqual(one["coverage"]);
+    const short = await documentOf([...words, "2", "--floor", "100"], 1);
+    expect(short).toMatchObject({ verdict: "short", coverage: { floor: 100 } });
+  });
+
   test("stats: counted, cut, coverage above and below the floor", async () => {
     expect(await documentOf(["stats", TRACE], 0)).toMatchObject({ verdict: "counted" });
     const cut = await documentOf(["stats", CUT, "--accept-truncated"], 6);

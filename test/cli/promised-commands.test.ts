@@ -69,6 +69,8 @@ const ROWS: readonly Row[] = [
       "jobs",
       "shard",
       "time-budget",
+      "coverage",
+      "floor",
     ].concat(["html"]),
     words: [join(root, "scenarios", "boot_floor_met_exactly.json")],
     answer: /^passed: 1 of 1 run passed, \d+ operations?$/,

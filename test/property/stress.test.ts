@@ -1,6 +1,6 @@
 // A clean run finds nothing: every layout, every profile, every page size, under all checks of the stress harness.
 import { expect, test } from "vitest";
-import { CoverageCounts } from "../../src/tools/coverage.js";
+import { CoverageCounts } from "../../src/tools/coverage-counts.js";
 import { stressSeed } from "../../src/tools/stress/seed.js";
 import { LAYOUTS } from "../../src/workload/layouts.js";
 import { type Counts, isFullRun, seedsOf, sweepPart, sweepTotal } from "./sweep.js";

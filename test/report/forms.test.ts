@@ -17,7 +17,7 @@ import { runCases } from "../../src/report/run-cases.js";
 import { stressCases } from "../../src/report/stress-cases.js";
 import { runText } from "../../src/report/run-text.js";
 import type { StressFinding, StressResult } from "../../src/tools/stress/stress.js";
-import type { CompareResult, RunResult } from "../../src/tools/outcome.js";
+import type { CompareResult, RunResult, ScenarioResult } from "../../src/tools/outcome.js";
 import { readJsonFile } from "../../src/workload/json-file.js";
 import type { JsonFile } from "../../src/workload/json-file.js";
 import { freshPath } from "../tools/faulty-adapter.js";
@@ -290,10 +290,11 @@ const RUNS: Readonly<Record<RunResult["verdict"], RunResult>> = {
   failed: runOf("failed", "passed", "failed"),
   invalid: runOf("invalid", "invalid"),
   incomplete: runOf("incomplete", "passed", "incomplete"),
+  short: runOf("short", "passed"),
 };
 
 function runOf(
-  ...[verdict, ...verdicts]: [RunResult["verdict"], ...RunResult["verdict"][]]
+  ...[verdict, ...verdicts]: [RunResult["verdict"], ...ScenarioResult["verdict"][]]
 ): RunResult {
   const scenarios = verdicts.map((each, index) => ({
     name: `scenario ${index}`,

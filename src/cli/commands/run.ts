@@ -9,7 +9,7 @@ import { runFromJson } from "../../report/from-json.js";
 import { runJson } from "../../report/json.js";
 import { runCases } from "../../report/run-cases.js";
 import { runText } from "../../report/run-text.js";
-import type { RunResult, RunVerdict } from "../../tools/outcome.js";
+import type { RunResult } from "../../tools/outcome.js";
 import type { ImplementationData } from "../../tools/parallel/part.js";
 import { runScenarios, SAVED_FOLDER } from "../../tools/run-scenarios.js";
 import type { RunScenariosOptions } from "../../tools/run-scenarios.js";
@@ -49,6 +49,8 @@ interface RunFlags extends ServingFlags, ImplementationFlags, ReportFlags {
   readonly shard?: Shard;
   readonly timeBudget?: number; // seconds
   readonly jobs?: number;
+  readonly coverage?: boolean;
+  readonly floor?: number; // percent
 }
 
 const SCENARIOS = "scenarios";
@@ -56,12 +58,14 @@ const SCENARIO_FLAGS = [
   ["shard", "--shard"],
   ["timeBudget", "--time-budget"],
   ["jobs", "--jobs"],
+  ["coverage", "--coverage"],
 ] as const;
-const VERDICT_EXITS: Readonly<Record<RunVerdict, number>> = {
+const VERDICT_EXITS: Readonly<Record<RunResult["verdict"], number>> = {
   passed: EXIT.ok,
   failed: EXIT.finding,
   invalid: EXIT.badFile,
   incomplete: EXIT.incomplete,
+  short: EXIT.finding,
 };
 
 const HELP = `
@@ -72,12 +76,18 @@ the most operations; they are told in the order in which they were named. Where 
 scenarios, the word stands for the scenarios of this package. What --shard leaves to other parts,
 and what --time-budget does not reach, is left out: then the verdict is incomplete.
 
+--coverage says what the scenarios together exercise, counted as they run: operation kinds (granted
+10 times, and with an effect where they have any), refusals, broken rules, effects, and of self the
+steps of relief and the cells of the clearance table. Counts of parts add up to those of the whole,
+so --floor, which asks for a share of it, goes with no --shard.
+
 Examples:
   unified-trace run scenarios
   unified-trace run scenarios/state_slots_exhausted.json --config full+state/p1
   unified-trace run scenarios --impl checkout:../other --json
   unified-trace run scenarios --jobs 2
   unified-trace run scenarios --shard 1/4 --time-budget 60
+  unified-trace run scenarios --coverage --floor 100
   unified-trace run scenarios --junit build/scenarios.xml --github
   unified-trace run scenarios --impl checkout:../other --html failures.html
   unified-trace run --report saved.json --markdown report.md
@@ -105,6 +115,12 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
     )
     .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
     .option("--html <file>", CASES_HTML_FLAG)
+    .option("--coverage", "what the scenarios together exercise, by table")
+    .option(
+      "--floor <percent>",
+      "with --coverage: exit 1 below this share",
+      wholeNumber("--floor", 0, 100),
+    )
     .option("--report <file>", "print a saved report (--json) in another form, run nothing")
     .option("--json", "print one JSON document");
   addSharedFlags(command)
@@ -152,6 +168,10 @@ async function run(
   command: Command,
   session: Session,
 ): Promise<Ran> {
+  if (flags.floor !== undefined && flags.coverage !== true)
+    throw new UsageError("--floor: only with --coverage");
+  if (flags.floor !== undefined && flags.shard !== undefined)
+    throw new UsageError("--floor: not with --shard, a part reaches less than the whole");
   const start = starterOf(flags.impl, flags, session);
   const control = { signal: session.signal, onProgress: progressOf(session, "run") };
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
@@ -185,6 +205,7 @@ async function run(
   const plan = {
     ...{ scenarios, config, ...control },
     ...(shard === undefined ? {} : { shard }),
+    ...(flags.coverage === true ? { coverage: { floor: flags.floor ?? null } } : {}),
     isTimeOver: () => performance.now() > end,
   };
   const result =

@@ -5,13 +5,14 @@ import type { HeapSpec } from "../../adapter/heap-spec.js";
 import { InProcessAdapter } from "../../adapter/in-process.js";
 import { UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
-import { coveragePercent, coverageText } from "../../report/coverage-text.js";
+import { coverageText } from "../../report/coverage-text.js";
 import { heapStudyJson } from "../../report/heap-json.js";
 import { heapStudyText } from "../../report/heap-text.js";
 import { coverageJson, statsJson } from "../../report/json.js";
 import { statsText } from "../../report/stats-text.js";
 import { HEAP_POLICIES } from "../../heap/heap-allocator.js";
 import { studyHeap } from "../../tools/heap-study.js";
+import { coveragePercent } from "../../tools/coverage-counts.js";
 import { traceCoverage } from "../../tools/coverage.js";
 import { traceStats } from "../../tools/stats.js";
 import type { TraceStats } from "../../tools/stats.js";
@@ -130,7 +131,7 @@ async function coverage(
     onProgress: progressOf(session, "counted"),
   });
   // What a floor asks of a corpus whose replay breaks is not known.
-  const isShort = coveragePercent(found) < (flags.floor ?? 0) || found.violations > 0;
+  const isShort = coveragePercent(found.tables) < (flags.floor ?? 0) || found.violations > 0;
   if (session.isJson) session.printJson(coverageJson(found, isShort));
   else session.print(coverageText(found, session.palette));
   return isShort ? EXIT.finding : EXIT.ok;

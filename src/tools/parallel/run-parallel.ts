@@ -2,7 +2,8 @@
 // one thread finds, in the same order.
 import { builtScript } from "../../base/built-script.js";
 import type { RunResult, ScenarioResult } from "../outcome.js";
-import { planOf, resultOf } from "../run-scenarios.js";
+import { RunCoverage } from "../run-coverage.js";
+import { covered, planOf, resultOf } from "../run-scenarios.js";
 import type { RunScenariosOptions } from "../run-scenarios.js";
 import { workInThreads } from "../worker-threads.js";
 import type { ImplementationData } from "./part.js";
@@ -19,7 +20,8 @@ export async function runParallel(options: RunParallelOptions): Promise<RunResul
   const { jobs, implementation, signal, onProgress, isTimeOver } = options;
   const plan = planOf(options);
   const results = new Map<number, ScenarioResult>();
-  const data: RunnerPlan = { implementation };
+  const coverage = options.coverage === undefined ? null : new RunCoverage();
+  const data: RunnerPlan = { implementation, countsCoverage: coverage !== null };
   let next = 0;
   let operations = 0;
   await workInThreads<ScenarioPiece, ScenarioAnswer>({
@@ -34,8 +36,9 @@ export async function runParallel(options: RunParallelOptions): Promise<RunResul
     done: ({ place }, answer) => {
       results.set(place, answer.result);
       operations += answer.operations;
+      if (answer.coverage !== null) coverage?.join(answer.coverage);
       onProgress?.({ runs: results.size, operations, run: null });
     },
   });
-  return resultOf(plan, results, operations);
+  return covered(resultOf(plan, results, operations), coverage, options.coverage);
 }

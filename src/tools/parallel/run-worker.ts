@@ -5,6 +5,8 @@ import type { Scenario } from "../../workload/scenario.js";
 import { Candidate } from "../candidate.js";
 import type { ScenarioResult } from "../outcome.js";
 import { Pulse } from "../pulse.js";
+import { RunCoverage } from "../run-coverage.js";
+import type { CoveragePart } from "../run-coverage.js";
 import { runScenario } from "../run-scenario.js";
 import { answerPieces } from "../worker-threads.js";
 import type { ImplementationData } from "./part.js";
@@ -12,6 +14,7 @@ import type { ImplementationData } from "./part.js";
 /** What each thread is told. @internal */
 export interface RunnerPlan {
   readonly implementation: ImplementationData;
+  readonly countsCoverage: boolean;
 }
 /** @internal */
 export interface ScenarioPiece {
@@ -23,14 +26,17 @@ export interface ScenarioPiece {
 export interface ScenarioAnswer {
   readonly result: ScenarioResult;
   readonly operations: number; // pulled, also of a run that was cut short
+  readonly coverage: CoveragePart | null; // null: not counted
 }
 
-const { spec, options } = (workerData as RunnerPlan).implementation; // what the thread was started with
+const { implementation, countsCoverage } = workerData as RunnerPlan; // what the thread was started with
+const { spec, options } = implementation;
+const coverage = countsCoverage ? new RunCoverage() : null;
 const candidate = new Candidate(() => openAdapter(spec, options));
 
 answerPieces(async ({ scenario, config }: ScenarioPiece): Promise<ScenarioAnswer> => {
   const pulse = new Pulse({});
   await candidate.ready(); // one that cannot be started ends the work
-  const result = await runScenario(scenario, config, candidate, pulse);
-  return { result, operations: pulse.operations };
+  const result = await runScenario(scenario, config, candidate, pulse, coverage?.watch);
+  return { result, operations: pulse.operations, coverage: coverage?.take() ?? null };
 });

@@ -2,7 +2,7 @@
 import type { Answer, KvOperation } from "../../base/operations.js";
 import { KVStorage } from "../../kv/storage.js";
 import { type Scenario, scenarioWorkload } from "../../workload/scenario.js";
-import { CoverageCounts } from "../coverage.js";
+import { CoverageCounts } from "../coverage-counts.js";
 import type { Finding } from "../findings.js";
 import { barrierBehind } from "./seed.js";
 import { noStressCounts, type StressCounts, type StressDevice, StressRun } from "./run.js";

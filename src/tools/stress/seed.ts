@@ -4,7 +4,7 @@ import { UsageError } from "../../base/errors.js";
 import type { Answer, DirectConfig, KvOperation } from "../../base/operations.js";
 import type { Layout } from "../../workload/layouts.js";
 import { seededWorkload, WEIGHT_NAMES } from "../../workload/seeded.js";
-import { CoverageCounts } from "../coverage.js";
+import { CoverageCounts } from "../coverage-counts.js";
 import type { Finding } from "../findings.js";
 import { type StressCounts, type StressDevice, StressRun } from "./run.js";
 

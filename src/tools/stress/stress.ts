@@ -1,6 +1,6 @@
 // `stress`: saved cases first, then every seed that is not done yet; each finding is saved at once.
 import type { Scenario } from "../../workload/scenario.js";
-import { CoverageCounts, type CoverageTable } from "../coverage.js";
+import { CoverageCounts, type CoverageTable } from "../coverage-counts.js";
 import { type Finding, isSameFailure } from "../findings.js";
 import type { ToolControl } from "../pulse.js";
 import { minimizeCase } from "./minimize.js";
