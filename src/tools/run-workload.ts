@@ -10,6 +10,7 @@ import { LawChecker } from "./laws.js";
 import { Pulse } from "./pulse.js";
 import { servedNothing } from "./served-nothing.js";
 import type { ToolControl } from "./pulse.js";
+import { ofShard, type ShardPart } from "./shards.js";
 import type { RunResult, ScenarioResult } from "./outcome.js";
 
 const DEPTH: DigestDepth = "layout";
@@ -18,22 +19,28 @@ const DEPTH: DigestDepth = "layout";
 export interface RunWorkloadsOptions extends ToolControl {
   readonly workloads: Iterable<Workload | WorkloadGroup>;
   readonly start: StartAdapter;
+  readonly shard?: ShardPart; // only the workloads of this part; each costs the same
+  /** Asked before each workload and each operation: a workload that is under way then ends with the next request that is
+   * served, and what comes behind it is left out. */
+  readonly isTimeOver?: () => boolean;
 }
 
-/** Runs each workload to its end. @public */
+/** Runs each workload to its end, or to where the time is over. @public */
 export async function runWorkloads(options: RunWorkloadsOptions): Promise<RunResult> {
+  const { isTimeOver = (): boolean => false } = options;
   const candidates: Candidate[] = [];
   const pulse = new Pulse(options);
   const results: ScenarioResult[] = [];
   const counters = new Map<string, number>();
+  const all = [...options.workloads].map(groupOf);
   try {
-    for (const workload of options.workloads) {
-      const group = groupOf(workload);
+    for (const group of partOf(all, options.shard)) {
+      if (isTimeOver()) break;
       while (candidates.length < group.runs.length) candidates.push(new Candidate(options.start));
       const runs = group.runs.map((run, index) => new JudgedRun(run, candidates[index]!, pulse)); // one a run
       for (const run of runs) await run.open();
-      await runGroup(group, runs, pulse);
-      for (const run of runs) results.push(await run.close());
+      const cut = await runGroup(group, runs, pulse, isTimeOver);
+      for (const run of runs) results.push(await run.close(cut));
       pulse.runs += runs.length;
       for (const [name, count] of Object.entries(group.counters ?? {})) {
         counters.set(name, (counters.get(name) ?? 0) + count);
@@ -44,32 +51,53 @@ export async function runWorkloads(options: RunWorkloadsOptions): Promise<RunRes
   }
   const isFailed = results.some(({ verdict }) => verdict === "failed");
   const sums = Object.fromEntries(counters);
+  const leftOut = all.reduce((sum, { runs }) => sum + runs.length, 0) - results.length;
+  const isCut = leftOut > 0 || results.some(({ verdict }) => verdict === "incomplete");
   return {
-    verdict: isFailed ? "failed" : servedNothing(sums) ? "incomplete" : "passed",
+    verdict: isFailed ? "failed" : isCut || servedNothing(sums) ? "incomplete" : "passed",
     scenarios: results,
     operations: pulse.operations,
     counters: sums,
-    leftOut: 0,
+    leftOut,
   };
 }
 
-/** Stops where one run of the group ends early: the others would wait for it. */
+function partOf(groups: readonly WorkloadGroup[], shard: ShardPart | undefined): WorkloadGroup[] {
+  const pieces = groups.map((group) => ({ name: group.runs[0]?.run ?? "", cost: 1, group }));
+  const own = new Set(shard === undefined ? pieces : ofShard(pieces, shard));
+  return pieces.filter((piece) => own.has(piece)).map(({ group }) => group);
+}
+
+/**
+ * Stops where one run of the group ends early: the others would wait for it.
+ * @returns how far it came where the time was over before its end, else null
+ */
 async function runGroup(
   group: WorkloadGroup,
   runs: readonly JudgedRun[],
   pulse: Pulse,
-): Promise<void> {
+  isTimeOver: () => boolean,
+): Promise<string | null> {
   let answer: Answer | null = null;
+  let servedBefore: number | null = null; // once the time is over
   for (let next = group.next(answer); next !== null; next = group.next(answer)) {
+    if (isTimeOver()) {
+      const { served, requests = 0, dropped = 0 } = group.counters ?? {};
+      if (served === undefined) return "the time was over";
+      servedBefore ??= served;
+      const told = `${served} of ${requests - dropped} requests were served`;
+      if (served > servedBefore) return `the time was over: ${told}`;
+    }
     answer = null;
     if ("mark" in next.step) continue;
     const run = runs[next.run];
-    if (run === undefined) return;
+    if (run === undefined) return null;
     answer = await run.apply(next.step.operation);
     const isDue = pulse.count(1);
-    if (answer === null) return;
+    if (answer === null) return null;
     if (isDue) await pulse.breathe();
   }
+  return null;
 }
 
 /** One run with the laws that its answers must keep. */
@@ -124,13 +152,18 @@ class JudgedRun {
     return law === null ? answer : this.#end(law.message);
   }
 
-  /** What the run came to. One that broke is given up, its implementation with it. */
-  async close(): Promise<ScenarioResult> {
+  /**
+   * What the run came to. One that broke is given up, its implementation with it.
+   * @param cut - why it ends before its end, null: it does not
+   */
+  async close(cut: string | null): Promise<ScenarioResult> {
     if (this.#result !== null) {
       await this.#candidate.dispose();
       return this.#result;
     }
     const { failure } = await this.#candidate.close();
+    if (failure === null && cut !== null)
+      return this.#resultOf({ verdict: "incomplete", ...this.#last, message: cut });
     if (failure === null)
       return this.#resultOf({ verdict: "passed", n: null, op: null, message: null });
     const message = `${failure.kind}: ${failure.message}`;

@@ -1,11 +1,15 @@
 // Scenarios against an implementation: what passes, what fails and where, what proves nothing.
 import { writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InProcessAdapter } from "../../src/adapter/in-process.js";
 import { runScenarios } from "../../src/tools/run-scenarios.js";
 import { runWorkloads } from "../../src/tools/run-workload.js";
 import type { ScenarioResult } from "../../src/tools/outcome.js";
+import { loadConfigs } from "../../src/workload/configs.js";
+import { syntheticTrace } from "../../src/workload/request-traces-synthetic.js";
 import { loadScenarios } from "../../src/workload/scenario.js";
+import { servingWorkload } from "../../src/workload/serving.js";
+import type { Workload } from "../../src/workload/workload.js";
 import { at, FaultyAdapter, freshPath, right, seeds } from "./faulty-adapter.js";
 import type { Mistake } from "./faulty-adapter.js";
 
@@ -141,4 +145,69 @@ test("a workload runs to its end, or to the operation at which a promise is brok
     { verdict: "failed", n: 9, message: "hang: planted" },
     { verdict: "passed" },
   ]);
+});
+
+describe("a workload whose time is over", () => {
+  const start = async (): Promise<InProcessAdapter> => new InProcessAdapter({ device: "none" });
+  const library = loadConfigs();
+  const REQUESTS = 12;
+  /** A run a page size, each of the same requests. */
+  function served(...pageSizes: readonly number[]): Workload[] {
+    return pageSizes.map((pageSize) =>
+      servingWorkload({
+        ...library.derived("serving/tight", "full+window", pageSize),
+        ...{ configName: "serving/tight", layout: "full+window", pageSize },
+        ...{ trace: syntheticTrace(1, REQUESTS), limit: REQUESTS },
+      }),
+    );
+  }
+
+  test("ends with the next request that is served, at any operation", async () => {
+    const whole = await runWorkloads({ workloads: served(16), start });
+    expect(whole).toMatchObject({ verdict: "passed", leftOut: 0, counters: { served: REQUESTS } });
+    let last = 0;
+    for (const part of [0, 0.3, 0.6, 0.9]) {
+      const after = Math.floor(part * whole.operations);
+      let asked = 0;
+      const isTimeOver = (): boolean => asked++ > after;
+      const cut = await runWorkloads({ workloads: served(16), start, isTimeOver });
+      const done = cut.counters["served"]!;
+      expect(cut.verdict).toBe("incomplete");
+      expect(cut.operations).toBeGreaterThanOrEqual(after);
+      expect(done).toBeGreaterThan(0);
+      expect(done).toBeGreaterThanOrEqual(last);
+      last = done;
+      const [only] = cut.scenarios;
+      expect(only).toMatchObject({ verdict: "incomplete", operations: cut.operations });
+      expect(only!.message).toBe(`the time was over: ${done} of ${REQUESTS} requests were served`);
+      expect(cut.leftOut).toBe(0);
+    }
+    expect(last).toBeGreaterThan(1);
+  });
+
+  test("begins no further run; what is left out is counted", async () => {
+    let asked = 0;
+    const isTimeOver = (): boolean => asked++ > 20;
+    const cut = await runWorkloads({ workloads: served(16, 64, 1), start, isTimeOver });
+    expect(cut).toMatchObject({ verdict: "incomplete", leftOut: 2 });
+    expect(cut.scenarios).toHaveLength(1);
+    const none = await runWorkloads({ workloads: served(16, 64), start, isTimeOver: () => true });
+    expect(none).toMatchObject({ verdict: "incomplete", leftOut: 2, operations: 0, scenarios: [] });
+  });
+
+  test("its runs are dealt out, each to one part", async () => {
+    const names: string[] = [];
+    for (const index of [1, 2]) {
+      const shard = { index, of: 2 };
+      const part = await runWorkloads({ workloads: served(16, 64, 1), start, shard });
+      expect(part.verdict).toBe("incomplete");
+      expect(part.scenarios.length + part.leftOut).toBe(3);
+      names.push(...part.scenarios.map(({ name }) => name));
+    }
+    expect(names.sort()).toEqual(
+      served(16, 64, 1)
+        .map(({ run }) => run)
+        .sort(),
+    );
+  });
 });

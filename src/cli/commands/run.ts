@@ -13,6 +13,8 @@ import type { RunResult } from "../../tools/outcome.js";
 import type { ImplementationData } from "../../tools/parallel/part.js";
 import { runScenarios, SAVED_FOLDER } from "../../tools/run-scenarios.js";
 import type { RunScenariosOptions } from "../../tools/run-scenarios.js";
+import type { StartAdapter } from "../../tools/candidate.js";
+import type { ToolControl } from "../../tools/pulse.js";
 import { runWorkloads } from "../../tools/run-workload.js";
 import { readInputs } from "../../workload/read-inputs.js";
 import { loadScenarios } from "../../workload/scenario.js";
@@ -54,12 +56,6 @@ interface RunFlags extends ServingFlags, ImplementationFlags, ReportFlags {
 }
 
 const SCENARIOS = "scenarios";
-const SCENARIO_FLAGS = [
-  ["shard", "--shard"],
-  ["timeBudget", "--time-budget"],
-  ["jobs", "--jobs"],
-  ["coverage", "--coverage"],
-] as const;
 const VERDICT_EXITS: Readonly<Record<RunResult["verdict"], number>> = {
   passed: EXIT.ok,
   failed: EXIT.finding,
@@ -74,7 +70,10 @@ page lost what was written to it, the auditor finds no rule broken, and what its
 holds. Files of a folder named cases, and of ./cases where there is one, run first, then those with
 the most operations; they are told in the order in which they were named. Where there is no folder
 scenarios, the word stands for the scenarios of this package. What --shard leaves to other parts,
-and what --time-budget does not reach, is left out: then the verdict is incomplete.
+and what --time-budget does not reach, is left out: then the verdict is incomplete. A workload that is
+under way when the time is over ends with the next request that is served, and tells how many were.
+Its requests wait for each other: --jobs says nothing there, and --shard deals out its runs, one for
+each of the --layouts and --page-sizes.
 
 --coverage says what the scenarios together exercise, counted as they run: operation kinds (granted
 10 times, and with an effect where they have any), refusals, broken rules, effects, and of self the
@@ -92,6 +91,7 @@ Examples:
   unified-trace run scenarios --impl checkout:../other --html failures.html
   unified-trace run --report saved.json --markdown report.md
   unified-trace run --workload synthetic --layouts full+window --page-sizes 16,64
+  unified-trace run --workload synthetic --requests 100000 --time-budget 60
   unified-trace run --workload kv-cache-tester:sessions.jsonl.gz --limit 500 --prefix-sharing
   unified-trace run --workload csv:mine.csv --columns arrival=ts:s,input=prompt,output=answer`;
 
@@ -113,7 +113,11 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
       "scenarios run at once, on threads (default: 1)",
       wholeNumber("--jobs", 1, 64),
     )
-    .option("--time-budget <seconds>", "begin no run after that (exit 6)", seconds("--time-budget"))
+    .option(
+      "--time-budget <seconds>",
+      "begin no run after that; a workload ends with its next request (exit 6)",
+      seconds("--time-budget"),
+    )
     .option("--html <file>", CASES_HTML_FLAG)
     .option("--coverage", "what the scenarios together exercise, by table")
     .option(
@@ -177,11 +181,7 @@ async function run(
   const given = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   if (flags.workload !== undefined) {
     if (paths.length > 0) throw new UsageError("--workload and scenario files exclude each other");
-    for (const [name, flag] of SCENARIO_FLAGS) {
-      if (given(name)) throw new UsageError(`${flag} goes with scenarios, not with --workload`);
-    }
-    const workloads = await servingWorkloads(flags, session);
-    return { result: await runWorkloads({ workloads, start, ...control }), scenarios: [] };
+    return { result: await serve(flags, start, control, session), scenarios: [] };
   }
   for (const [name, flag] of [
     ...WORKLOAD_FLAGS,
@@ -201,12 +201,11 @@ async function run(
   const config = flags.config ?? null;
   if (config !== null) refuseUnknownConfig(config, scenarios);
   const { shard, timeBudget, jobs = 1 } = flags;
-  const end = performance.now() + (timeBudget ?? Infinity) * 1000;
   const plan = {
     ...{ scenarios, config, ...control },
     ...(shard === undefined ? {} : { shard }),
     ...(flags.coverage === true ? { coverage: { floor: flags.floor ?? null } } : {}),
-    isTimeOver: () => performance.now() > end,
+    isTimeOver: clockOf(timeBudget),
   };
   const result =
     jobs === 1
@@ -215,6 +214,42 @@ async function run(
   if (shard !== undefined && result.scenarios.length === 0 && timeBudget === undefined)
     throw new UsageError("nothing to run: this shard has no scenario", "fewer parts");
   return { result, scenarios };
+}
+
+/** Whether the budget is spent, from now on. */
+function clockOf(timeBudget: number | undefined): () => boolean {
+  const end = performance.now() + (timeBudget ?? Infinity) * 1000;
+  return () => performance.now() > end;
+}
+
+/** A workload, once for each of its layouts and page sizes. */
+async function serve(
+  flags: RunFlags,
+  start: StartAdapter,
+  control: ToolControl,
+  session: Session,
+): Promise<RunResult> {
+  const { shard, timeBudget, jobs, coverage } = flags;
+  if (coverage === true)
+    throw new UsageError("--coverage goes with scenarios, not with --workload");
+  if (jobs !== undefined)
+    throw new UsageError(
+      "--jobs goes with scenarios: the requests of a workload wait for each other, so it is one run on one thread",
+    );
+  const isTimeOver = clockOf(timeBudget);
+  const workloads = [...(await servingWorkloads(flags, session))];
+  if (shard !== undefined && workloads.length === 1)
+    throw new UsageError(
+      "--shard deals out runs, and this workload is one: its requests wait for each other",
+      "several --layouts or --page-sizes make several runs",
+    );
+  const result = await runWorkloads({
+    ...{ workloads, start, isTimeOver, ...control },
+    ...(shard === undefined ? {} : { shard }),
+  });
+  if (shard !== undefined && result.scenarios.length === 0 && timeBudget === undefined)
+    throw new UsageError("nothing to run: this shard has no run", "fewer parts");
+  return result;
 }
 
 async function inThreads(

@@ -60,12 +60,13 @@ function headingOf({ verdict, scenarios, leftOut }: RunResult): string {
   if (count("failed") > 0) return `${grouped(count("failed"))} of ${all} failed${left}.`;
   if (count("invalid") > 0)
     return `${grouped(count("invalid"))} of ${all} cannot be judged${left}.`;
+  if (verdict === "short") return `All ${all} passed, and exercised less than was asked.`;
   if (verdict !== "passed") return `Nothing failed in ${all}, but that is not the whole${left}.`;
   return scenarios.length === 1 ? "The run passed." : `All ${all} passed.`;
 }
 
 function numbersOf(result: RunResult): [string, string][] {
-  const { scenarios, operations, counters, leftOut } = result;
+  const { scenarios, operations, counters, leftOut, coverage } = result;
   const numbers: [string, string][] = [["verdict", result.verdict]];
   for (const verdict of ["passed", "failed", "invalid", "incomplete"] as const) {
     const count = scenarios.filter((one) => one.verdict === verdict).length;
@@ -73,6 +74,7 @@ function numbersOf(result: RunResult): [string, string][] {
   }
   numbers.push(["operations", grouped(operations)]);
   if (leftOut > 0) numbers.push(["runs left out", grouped(leftOut)]);
+  if (coverage !== undefined) numbers.push(["exercised", `${coverage.percent} %`]);
   for (const [name, count] of Object.entries(counters))
     numbers.push([name.replaceAll("_", " "), grouped(count)]);
   return numbers;
