@@ -1,5 +1,5 @@
-// Bundles the script and the style of the report page (src/report/html/browser) into one module of two texts, so that the
-// built package needs neither the bundler nor the plot library.
+// Bundles the scripts of the pages and their style (src/report/html/browser) into one module of texts, so that the built
+// package needs neither the bundler nor the plot library.
 // Usage: node scripts/build-page.mjs     (part of npm run build)
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,8 +12,8 @@ const folder = join("report", "html", "generated");
 const browser = join(root, "src", "report", "html", "browser");
 const plots = dirname(createRequire(import.meta.url).resolve("uplot/package.json"));
 
-/** The script, in one piece. An end tag inside a text would end the page's script. */
-async function bundledScript() {
+/** The script that begins in a file, in one piece. An end tag inside a text would end the page's script. */
+async function bundledScript(entry) {
   const built = await build({
     configFile: false,
     root,
@@ -21,7 +21,7 @@ async function bundledScript() {
     build: {
       write: false,
       target: "es2023",
-      lib: { entry: join(browser, "main.ts"), formats: ["iife"], name: "unifiedTracePage" },
+      lib: { entry: join(browser, entry), formats: ["iife"], name: "unifiedTracePage" },
     },
   });
   const [{ output }] = Array.isArray(built) ? built : [built];
@@ -31,15 +31,15 @@ async function bundledScript() {
 
 function joinedStyle() {
   const license = readFileSync(join(plots, "LICENSE"), "utf8").split("\n")[2];
-  const sheets = ["page.css", "cases.css"].map((name) => join(browser, name));
+  const sheets = ["page.css", "cases.css", "stats.css"].map((name) => join(browser, name));
   const style = [join(plots, "dist", "uPlot.min.css"), ...sheets]
     .map((path) => readFileSync(path, "utf8").trim())
     .join("\n");
   return `/* Curves: uPlot, MIT License, ${license}. */\n${style}\n`;
 }
 
-const script = await bundledScript();
-const module = `export const script = ${JSON.stringify(script)};
+const module = `export const script = ${JSON.stringify(await bundledScript("main.ts"))};
+export const statsScript = ${JSON.stringify(await bundledScript("stats-main.ts"))};
 export const style = ${JSON.stringify(joinedStyle())};
 `;
 const declarations = readFileSync(join(root, "src", folder, "page.d.ts"), "utf8");

@@ -5,6 +5,7 @@ import type { HtmlPage } from "../report/html/page.js";
 import type { PageReport } from "../report/html/page-report.js";
 import { bytes, counted, visible } from "../report/words.js";
 import { isReadAgain } from "../trace/reader-input.js";
+import type { TraceStats } from "../tools/stats.js";
 import type { CollectOptions } from "../tools/view/collect.js";
 import type { ViewData } from "../tools/view/view-data.js";
 import { writeWhole } from "../workload/case-files.js";
@@ -54,13 +55,40 @@ export async function giveHtml(
   report: PageReport,
   session: Session,
 ): Promise<{ readonly code: number; readonly data: ViewData | null }> {
+  const data = await written(session, () => writeHtml(file, options, report, session));
+  return typeof data === "number" ? { code: data, data: null } : { code: EXIT.ok, data };
+}
+
+/** Writes the page of `stats`; the exit code. What keeps it from being written is told and takes nothing from the answer.
+ * @internal */
+export async function giveStatsPage(
+  file: string,
+  files: readonly TraceStats[],
+  session: Session,
+): Promise<number> {
+  const { statsPage } = await import("../report/html/stats-page.js");
+  const done = await written(session, () => {
+    const page = statsPage(files);
+    writeWhole(file, page.html);
+    const shown = `${counted(page.curves, "curve")} and the counts of ${counted(files.length, "file")}`;
+    session.note(`unified-trace: ${visible(file)} shows ${shown}, ${bytes(page.bytes)}`);
+    return page;
+  });
+  return typeof done === "number" ? done : EXIT.ok;
+}
+
+/** What was written, or the exit code of what kept it from that. */
+async function written<T extends object>(
+  session: Session,
+  write: () => T | Promise<T>,
+): Promise<T | number> {
   try {
-    return { code: EXIT.ok, data: await writeHtml(file, options, report, session) };
+    return await write();
   } catch (error) {
     session.signal.throwIfAborted();
     if (!(error instanceof UnifiedTraceError) || error instanceof InternalError) throw error;
     session.note(`unified-trace: no page: ${visible(error.describe())}`);
-    return { code: error.exitCode, data: null };
+    return error.exitCode;
   }
 }
 

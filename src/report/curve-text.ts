@@ -20,7 +20,7 @@ export function curvesText({ curves, leftOut }: TraceCurves, palette: Palette): 
     others === 0
       ? []
       : [
-          `  curves of ${counted(others, "run")} more are not shown: --run names one, --json has ${curves.length === 1 ? "it" : grouped(curves.length)}`,
+          `  curves of ${counted(others, "more run")} are not shown: --run names one, --json has ${curves.length === 1 ? "it" : grouped(curves.length)}`,
         ];
   return [...shown.flatMap((curve) => runLines(curve, palette)), ...rest];
 }

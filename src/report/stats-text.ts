@@ -49,32 +49,42 @@ function backedUp(retractions: number): string {
   return retractions === 0 ? "" : `${grouped(retractions)} with a copy on the host`;
 }
 
-/** Only of what a trace has: most traces have no tree, no host cache and no transfers. */
-function memoryLines({ tree, host, hostWaits, transfers }: MemoryStats): string[] {
-  const { sends, receives, late, ...outcomes } = transfers;
+function memoryLines(memory: MemoryStats): string[] {
+  const transfers = transferCounts(memory);
   return [
-    ...present({
-      "host waits": hostWaits,
-      matches: tree.matches,
-      "cache hits": tree.hits,
-      "hit tokens": tree.hitTokens,
-      inserts: tree.inserts,
-      evictions: tree.evictions,
-      "evicted nodes": tree.evictedNodes,
-      checkpoints: tree.checkpoints,
-      "checkpoint stalls": tree.checkpointStalls,
-      "backups of nodes": host.backups,
-      loads: host.loads,
-      "cancelled loads": host.cancelledLoads,
-      restores: host.restores,
-      "failed copies": host.failedCopies,
-      "host evictions": host.evictions,
-      sends,
-      receives,
-    }),
-    ...(sends + receives > 0 ? table("transfers by outcome", outcomes) : []),
-    ...present({ "late ends of writers": late }),
+    ...present(memoryCounts(memory)),
+    ...(Object.keys(transfers).length === 0 ? [] : table("transfers by outcome", transfers)),
+    ...present({ "late ends of writers": memory.transfers.late }),
   ];
+}
+
+/** The prefix tree and the host cache by name. Most traces have neither. @internal */
+export function memoryCounts({ tree, host, hostWaits, transfers }: MemoryStats): Counts {
+  return {
+    "host waits": hostWaits,
+    matches: tree.matches,
+    "cache hits": tree.hits,
+    "hit tokens": tree.hitTokens,
+    inserts: tree.inserts,
+    evictions: tree.evictions,
+    "evicted nodes": tree.evictedNodes,
+    checkpoints: tree.checkpoints,
+    "checkpoint stalls": tree.checkpointStalls,
+    "backups of nodes": host.backups,
+    loads: host.loads,
+    "cancelled loads": host.cancelledLoads,
+    restores: host.restores,
+    "failed copies": host.failedCopies,
+    "host evictions": host.evictions,
+    sends: transfers.sends,
+    receives: transfers.receives,
+  };
+}
+
+/** Transfers by outcome; nothing where a trace has none. @internal */
+export function transferCounts({ transfers }: MemoryStats): Counts {
+  const { sends, receives, late: _, ...outcomes } = transfers;
+  return sends + receives > 0 ? outcomes : {};
 }
 
 function heapLines(heap: HeapStats | null): string[] {

@@ -149,6 +149,32 @@ describe("run --html", () => {
   });
 });
 
+describe("stats --html", () => {
+  test("counts and curves of every run; a page that cannot be written takes nothing from the answer", async () => {
+    const { code, stdout, stderr } = await start(["stats", "base.jsonl", "--html", "stats.html"]);
+    expect([code, isOneLine(stderr)]).toEqual([0, true]);
+    expect(stderr).toContain("stats.html shows 2 curves and the counts of 1 file");
+    expect(page("stats.html")).toContain("<h1>2 runs and 800 operations counted</h1>");
+    expect(stdout).toMatch(/ {4}occupancy +[▁-█]{60} {2}0 to 100 %\n/);
+    expect(stdout).toMatch(/\n1 file, 2 runs and 800 operations counted\n$/);
+    const words = ["stats", "base.jsonl", "--no-curves", "--html", "nowhere/a.html"];
+    const other = await start(words);
+    expect([other.code, isOneLine(other.stderr)]).toEqual([4, true]);
+    expect(other.stdout).not.toContain("occupancy");
+    expect(other.stdout).toMatch(/\n1 file, 2 runs and 800 operations counted\n$/);
+  });
+
+  test.each([
+    [["--html", "-"], /--html writes a file/],
+    [["--html", "a.html", "--coverage"], /--html: not with --coverage/],
+    [["--no-curves", "--allocators", "all"], /--no-curves: not with --allocators/],
+  ])("%j is refused before anything runs", async (words, says) => {
+    const { code, stderr } = await start(["stats", "base.jsonl", ...words]);
+    expect([code, isOneLine(stderr)]).toEqual([2, true]);
+    expect(stderr).toMatch(says);
+  });
+});
+
 describe("show --html", () => {
   test("the trace is never written over, through a link either", async () => {
     symlinkSync("base.jsonl", join(folder, "link.jsonl"));

@@ -25,6 +25,7 @@ test.each([
   ["scenario.json", ["stress", "--replay", "scenario.json", "--junit", "scenario.json"]],
   ["scenario.json", ["stress", "--replay", "scenario.json", "--html", "scenario.json"]],
   ["some/scenario.json", ["run", "some", "--html", "some/scenario.json"]],
+  ["kept.jsonl", ["stats", "kept.jsonl", "--html", "./kept.jsonl"]],
 ])("%s stays: %j", async (name, words) => {
   const before = read(name);
   const { code, stderr } = await start(words);

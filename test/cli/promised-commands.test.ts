@@ -135,7 +135,7 @@ const ROWS: readonly Row[] = [
   },
   {
     command: "stats",
-    flags: ["coverage", "floor", "run", "allocators", "json"],
+    flags: ["coverage", "floor", "run", "allocators", "html", "no-curves", "json"],
     words: ["base.jsonl"],
     answer: /\b1 run\b/,
   },

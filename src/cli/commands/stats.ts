@@ -4,7 +4,7 @@ import { parseHeapSpec } from "../../adapter/heap-spec.js";
 import type { HeapSpec } from "../../adapter/heap-spec.js";
 import { InProcessAdapter } from "../../adapter/in-process.js";
 import { UsageError } from "../../base/errors.js";
-import { EXIT } from "../../base/exit-codes.js";
+import { EXIT, worstExit } from "../../base/exit-codes.js";
 import { coverageText } from "../../report/coverage-text.js";
 import { heapStudyJson } from "../../report/heap-json.js";
 import { heapStudyText } from "../../report/heap-text.js";
@@ -19,13 +19,16 @@ import type { TraceStats } from "../../tools/stats.js";
 import { addSharedFlags, afterHelp, progressOf, settle } from "../command.js";
 import type { CommandOutcome } from "../command.js";
 import { byteSize, wholeNumber, wordList } from "../flags.js";
+import { giveStatsPage } from "../html-page.js";
 import { addReadingFlags, readerOptions } from "../reading.js";
 import type { ReadingFlags } from "../reading.js";
+import { refuseOverInputs } from "../same-file.js";
 import type { Session } from "../session.js";
 
 interface StatsFlags extends ReadingFlags {
   readonly run?: string;
   readonly curves: boolean;
+  readonly html?: string;
   readonly coverage?: boolean;
   readonly floor?: number; // percent
   readonly allocators?: readonly HeapSpec[];
@@ -42,7 +45,7 @@ by outcome.
 Then, for a run, the peaks of its memory and how it went along the operations: occupancy (live bytes
 by usable ones), capacity (bytes outside every span), fragmentation (of the spans, what is not
 live). Of many runs the one with the most live bytes is shown, and --json has at most 32.
---no-curves leaves this out.
+--no-curves leaves this out. --html writes a page that opens offline, with the curves of all of them.
 
 --coverage says instead what all files together exercise: operation kinds (granted 10 times, and
 with an effect where they have any), refusals, broken rules, effects; and, by replaying the files
@@ -56,6 +59,7 @@ Without --arena-bytes the arena is that of the run's configuration, else as larg
 
 Examples:
   unified-trace stats base.jsonl
+  unified-trace stats base.jsonl --run full+window/p16/seed-7 --html stats.html
   unified-trace stats base.jsonl real.jsonl.gz --coverage --floor 100
   unified-trace stats real.jsonl.gz --run serving/tight/full+window/p16/mooncake --json
   unified-trace stats minimalloc:A.csv minimalloc:B.csv --allocators all --arena-bytes 1m
@@ -67,6 +71,7 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
     .description("Count what happened in traces.")
     .option("--run <id>", "count only this run")
     .option("--no-curves", "counts alone, from the lines alone: faster")
+    .option("--html <file>", "write one offline page: counts and curves")
     .option("--coverage", "what the files together exercise, by table")
     .option(
       "--floor <percent>",
@@ -89,32 +94,55 @@ export function addStats(command: Command, session: Session, outcome: CommandOut
     .addHelpText("after", afterHelp(HELP))
     .action(
       settle(outcome, async (files: readonly string[], flags: StatsFlags) => {
-        if (flags.coverage === true && flags.allocators !== undefined)
-          throw new UsageError("--coverage and --allocators exclude each other");
+        checkFlags(files, flags);
         if (flags.coverage === true) return coverage(session, files, flags);
-        if (flags.floor !== undefined) throw new UsageError("--floor: only with --coverage");
         if (flags.allocators !== undefined) return study(session, files, flags.allocators, flags);
-        if (flags.arenaBytes !== undefined)
-          throw new UsageError("--arena-bytes: only with --allocators");
-        const counted: TraceStats[] = [];
-        for (const trace of files) {
-          const control = { signal: session.signal, onProgress: progressOf(session, "counted") };
-          const chosen = flags.run === undefined ? {} : { run: flags.run };
-          counted.push(
-            await traceStats({
-              trace,
-              curves: flags.curves,
-              reader: readerOptions(flags, session),
-              ...chosen,
-              ...control,
-            }),
-          );
-        }
-        if (session.isJson) session.printJson(statsJson(counted));
-        else session.print(statsText(counted, session.palette));
-        return counted.some(({ truncated }) => truncated) ? EXIT.incomplete : EXIT.ok;
+        return count(session, files, flags);
       }),
     );
+}
+
+/** Throws `UsageError`. */
+function checkFlags(files: readonly string[], flags: StatsFlags): void {
+  const { coverage: isCoverage = false, allocators, floor, arenaBytes, curves, html } = flags;
+  if (isCoverage && allocators !== undefined)
+    throw new UsageError("--coverage and --allocators exclude each other");
+  if (!isCoverage && floor !== undefined) throw new UsageError("--floor: only with --coverage");
+  if (allocators === undefined && arenaBytes !== undefined)
+    throw new UsageError("--arena-bytes: only with --allocators");
+  if (isCoverage || allocators !== undefined) {
+    const other = isCoverage ? "--coverage" : "--allocators";
+    if (!curves) throw new UsageError(`--no-curves: not with ${other}`);
+    if (html !== undefined) throw new UsageError(`--html: not with ${other}`);
+  }
+  if (html === "-") throw new UsageError("--html writes a file: - is none");
+  refuseOverInputs([["--html", html]], files);
+}
+
+async function count(
+  session: Session,
+  files: readonly string[],
+  flags: StatsFlags,
+): Promise<number> {
+  const counted: TraceStats[] = [];
+  for (const trace of files) {
+    counted.push(
+      await traceStats({
+        trace,
+        curves: flags.curves,
+        reader: readerOptions(flags, session),
+        ...(flags.run === undefined ? {} : { run: flags.run }),
+        signal: session.signal,
+        onProgress: progressOf(session, "counted"),
+      }),
+    );
+  }
+  const codes: number[] = [];
+  if (flags.html !== undefined) codes.push(await giveStatsPage(flags.html, counted, session));
+  if (session.isJson) session.printJson(statsJson(counted));
+  else session.print(statsText(counted, session.palette));
+  if (counted.some(({ truncated }) => truncated)) codes.push(EXIT.incomplete);
+  return worstExit(codes);
 }
 
 async function coverage(

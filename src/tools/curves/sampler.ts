@@ -3,7 +3,7 @@
 import type { CurvePeak, CurvePoint, RunCurve } from "./curve.js";
 import { pointShares } from "./curve.js";
 
-const STRETCHES_MAX = 64; // even
+const STRETCHES_MAX = 128; // even
 
 /** Points of a curve at most, by its parts: of each stretch every extreme, and the first and the last operation.
  * @internal */

@@ -13,6 +13,7 @@ export interface Theme {
   readonly candidate: string;
   readonly differs: string;
   readonly grid: string;
+  readonly curves: readonly string[]; // of lines in one plot
 }
 
 export function themeOfPage(): Theme {
@@ -28,6 +29,7 @@ export function themeOfPage(): Theme {
     candidate: value("candidate"),
     differs: value("differs"),
     grid: value("grid"),
+    curves: [0, 1, 2, 3, 4].map((index) => value(`curve-${index}`)),
   };
 }
 

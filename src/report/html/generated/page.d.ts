@@ -1,3 +1,5 @@
-// What `npm run build` makes of src/report/html/browser: the page's script and style, each as one text.
+// What `npm run build` makes of src/report/html/browser: the scripts of the report page and of the page of `stats`, and the
+// style of both, each as one text.
 export declare const script: string;
+export declare const statsScript: string;
 export declare const style: string;
