@@ -14,13 +14,16 @@ export interface SavedFailure {
 type Bag = Readonly<Record<string, unknown>>;
 
 /** Null where the file is no report. Throws `InputError` for one that holds no failure that can be found again. @internal */
-export function savedReport(json: JsonFile, run: string | null): SavedFailure | null {
+export async function savedReport(
+  json: JsonFile,
+  run: string | null,
+): Promise<SavedFailure | null> {
   const { value, file } = json;
   if (!isBag(value) || (value["command"] !== "compare" && value["command"] !== "run")) return null;
   return value["command"] === "compare" ? ofCompare(value, file, run) : ofRun(value, file, run);
 }
 
-function ofCompare(report: Bag, file: string, wanted: string | null): SavedFailure {
+async function ofCompare(report: Bag, file: string, wanted: string | null): Promise<SavedFailure> {
   const runs = listOf(report["runs"]).filter((run) => run["verdict"] === "divergent");
   const first = isBag(report["first"]) ? report["first"]["run"] : undefined;
   const run = runs.find((one) => one["run"] === (wanted ?? first)) ?? null;
@@ -34,7 +37,7 @@ function ofCompare(report: Bag, file: string, wanted: string | null): SavedFailu
   if (/\.jsonl(\.gz|\.zst)?$/.test(candidate)) {
     throw wrong(file, "the report compares two traces: shrinking needs implementations");
   }
-  const hash = traceHash(trace);
+  const hash = await traceHash(trace);
   if (typeof base["trace"] === "string" && hash !== null && hash !== base["trace"]) {
     throw wrong(file, `the trace ${trace} is another one than the report is about`);
   }

@@ -93,7 +93,7 @@ async function shrinkCommand(file: string, flags: ShrinkFlags, session: Session)
   );
   const { named, scenario } = isTrace(file)
     ? { named: sidesOf(file, flags.run ?? null, flags, {}), scenario: null }
-    : namedByFile(file, inputs, flags);
+    : await namedByFile(file, inputs, flags);
   const start = starterOf(named.candidate, flags, session);
   const sides: ShrinkSides = {
     candidate: start,
@@ -122,12 +122,12 @@ function isTrace(file: string): boolean {
 }
 
 /** What a JSON file means: a report names a trace or a scenario and who answered it. */
-function namedByFile(
+async function namedByFile(
   file: string,
   inputs: ReadInputs,
   flags: ShrinkFlags,
-): { named: Named; scenario: Scenario | null } {
-  const report = savedReport(readJsonFile(file, inputs), flags.run ?? null);
+): Promise<{ named: Named; scenario: Scenario | null }> {
+  const report = await savedReport(readJsonFile(file, inputs), flags.run ?? null);
   if (report?.kind === "trace") {
     return { named: sidesOf(report.file, report.run, flags, report), scenario: null };
   }
