@@ -1,4 +1,5 @@
-// Numbers inside a configuration, by dotted paths: `arena_bytes`, `sub_pools.full.unit_bytes`, `host.full`.
+// Numbers inside a configuration, by dotted paths: `arena_bytes`, `sub_pools.full.unit_bytes`, `host.full`; an item of a list
+// by its name, or by its place where it has none: `model.layers.0.window`.
 import { UsageError } from "../../base/errors.js";
 import { nearestWord } from "../../base/nearest.js";
 import type { RunConfig } from "../../base/operations.js";
@@ -47,7 +48,7 @@ export function valuesBetween(key: string, good: number, bad: number, step: numb
 }
 
 function memberOf(at: unknown, step: string): unknown {
-  if (Array.isArray(at)) return at.find((item) => (item as Bag | null)?.["name"] === step);
+  if (Array.isArray(at)) return at.find((item, place) => nameOf(item, place) === step);
   return typeof at === "object" && at !== null ? (at as Bag)[step] : undefined;
 }
 
@@ -55,7 +56,12 @@ function numbersOf(at: unknown, path: string): string[] {
   if (typeof at === "number") return [path];
   if (typeof at !== "object" || at === null) return [];
   const entries = Array.isArray(at)
-    ? at.map((item: unknown) => [String((item as Bag | null)?.["name"]), item] as const)
+    ? at.map((item: unknown, place) => [nameOf(item, place), item] as const)
     : Object.entries(at);
   return entries.flatMap(([name, item]) => numbersOf(item, path === "" ? name : `${path}.${name}`));
+}
+
+function nameOf(item: unknown, place: number): string {
+  const name = typeof item === "object" && item !== null ? (item as Bag)["name"] : undefined;
+  return typeof name === "string" ? name : String(place);
 }
