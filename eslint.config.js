@@ -146,7 +146,7 @@ export default tseslint.config(
     rules: imports(LOADER, CONSOLE_MODULE),
   },
   {
-    files: ["src/device/native-loader.ts"],
+    files: ["src/device/native-loader.ts", "src/device/whole-library.ts"],
     rules: imports(CONSOLE_MODULE),
   },
   // Rooms whose results go into a trace know no clock.

@@ -10,6 +10,7 @@ import {
   type ByteErrorCode,
   type ByteFault,
 } from "./bytes.js";
+import { cutShort } from "./whole-library.js";
 import { cudaLibrary, loadNative } from "./native-loader.js";
 
 /** The addon's table version that this file speaks to (`UT_BACKEND_ABI` of `native/include/ut/backend.h`). @internal */
@@ -56,7 +57,7 @@ export function nativeBackend(kind: "host" | "cuda", library?: string): ByteBack
   }
   const open = addon["openBackend"] as (path?: string) => RawBackend; // of this ABI
   try {
-    const raw = kind === "host" ? open() : open(library ?? requireCudaLibrary(report.path));
+    const raw = kind === "host" ? open() : open(whole(library ?? requireCudaLibrary(report.path)));
     if (raw.deviceCount() > 0) return wrapBackend(raw);
     const why = "no driver or no device is there (unified-trace doctor says more)";
     throw new EnvironmentError("device_unavailable", `device ${kind}: ${why}`);
@@ -65,6 +66,12 @@ export function nativeBackend(kind: "host" | "cuda", library?: string): ByteBack
     const message = `device ${kind}: ${messageOf(error)}`;
     throw new EnvironmentError("device_unavailable", message, {}, error);
   }
+}
+
+function whole(library: string): string {
+  const missing = cutShort(library);
+  if (missing === null) return library;
+  throw new Error(`${library}: ${missing}: run npm run build:native`);
 }
 
 function requireCudaLibrary(addonPath: string | null): string {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cutShort } from "./whole-library.js";
 
 /** What a loaded addon must offer; the rest is for its devices. @internal */
 export interface NativeAddon {
@@ -51,6 +52,8 @@ export function loadNative(root: string = PACKAGE_ROOT): {
   const reasons: string[] = [];
   for (const path of paths) {
     try {
+      const missing = cutShort(path);
+      if (missing !== null) throw new Error(missing);
       const addon: unknown = load(path);
       if (isAddon(addon)) return { report: { available: true, reason: null, path }, addon };
       reasons.push("the file is another addon or an older build");

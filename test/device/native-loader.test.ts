@@ -24,6 +24,22 @@ function build(folder: string): string {
   return path;
 }
 
+/** A library in form: a header, one segment over all of it, and a table of sections at its end. */
+function libraryBytes(): Buffer {
+  const bytes = Buffer.alloc(8192 + 64);
+  bytes.writeUInt32BE(0x7f454c46, 0);
+  bytes.set([2, 1, 1], 4); // 64 bits, little endian, version 1
+  bytes.writeBigUInt64LE(64n, 32); // segments
+  bytes.writeBigUInt64LE(8192n, 40); // sections
+  bytes.writeUInt16LE(56, 54);
+  bytes.writeUInt16LE(1, 56);
+  bytes.writeUInt16LE(64, 58);
+  bytes.writeUInt16LE(1, 60);
+  bytes.writeBigUInt64LE(0n, 64 + 8);
+  bytes.writeBigUInt64LE(8192n, 64 + 32);
+  return bytes;
+}
+
 describe("the native loader", () => {
   test("says how to build what is not there", () => {
     const nothing = { available: false, path: null };
@@ -40,6 +56,19 @@ describe("the native loader", () => {
     expect(report).toMatchObject({ available: false, path });
     expect(report.reason).toMatch(/^the native addon does not load: ./);
     expect(report.reason).not.toContain("\n");
+  });
+
+  test("does not load a library that was cut short: the process would die in it", () => {
+    const whole = libraryBytes();
+    const path = build("native");
+    for (const size of [whole.length - 1, 4096, 65]) {
+      writeFileSync(path, whole.subarray(0, size));
+      expect(nativeReport(root).reason).toBe(
+        `the native addon does not load: the file is cut short: ${size} of at least ${whole.length} bytes`,
+      );
+    }
+    writeFileSync(path, whole);
+    expect(nativeReport(root).reason).not.toContain("cut short");
   });
 
   test("tries the plain build first, then the others by name", () => {
