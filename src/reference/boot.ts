@@ -1,5 +1,6 @@
 // From a direct configuration to an empty world: chain order, page grids, free ids, free rows.
 import type { BandGeometry, BootOk, DirectConfig, SubPoolConfig } from "../base/operations.js";
+import { Bindings } from "./bindings.js";
 import { Refusal } from "./refusal.js";
 import type { Band, World } from "./world.js";
 
@@ -124,7 +125,7 @@ function emptyBand(
     holes: [],
     pending: [],
     vacated: [],
-    bindings: new Map(),
+    bindings: new Bindings(),
     reserved: [],
     freeIds: role === "window" ? [] : range(firstPage, pages),
   };

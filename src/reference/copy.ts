@@ -1,5 +1,6 @@
 // Deep copies of plain data: arrays, maps, records. The world is copied before every operation and every trial, so this
 // is the one place where the second allocator cares about time.
+import { Bindings } from "./bindings.js";
 
 /** A deep copy; nothing of it is shared with the original but what cannot change. @internal */
 export function deepCopy<T>(value: T): T {
@@ -10,6 +11,7 @@ function copied(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return isFlat(value) ? value.slice() : value.map(copied);
   if (value instanceof Map) return copiedMap(value);
+  if (value instanceof Bindings) return value.copy();
   const copy: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(value)) copy[name] = copied(part);
   return copy;
@@ -21,10 +23,7 @@ function isFlat(list: readonly unknown[]): boolean {
 }
 
 function copiedMap(map: ReadonlyMap<unknown, unknown>): Map<unknown, unknown> {
-  const copy = new Map(map);
-  for (const [key, part] of map) {
-    if (typeof part !== "object") break; // ids and pages, all of them
-    copy.set(key, copied(part));
-  }
+  const copy = new Map<unknown, unknown>();
+  for (const [key, part] of map) copy.set(key, copied(part));
   return copy;
 }

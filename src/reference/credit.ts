@@ -35,7 +35,7 @@ export function fitsAfter(world: World, demand: Demand, frees: Demand): boolean 
 function credit(world: World, frees: Demand): void {
   for (const band of world.bands) {
     const isUsed = (page: number): boolean => usersOf(world, band, page).length > 0;
-    const bound = [...band.bindings];
+    const bound = band.bindings.entries();
     const ordered = [
       ...bound.filter(([, page]) => !isUsed(page)),
       ...bound.filter(([, page]) => isUsed(page)),

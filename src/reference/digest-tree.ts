@@ -1,7 +1,7 @@
 // Cells of the prefix tree and of the host pools (docs/trace-format.md, section 8).
 import { hashName, hashOn, type LaneSum } from "../base/digest.js";
 import { addWeighted } from "./digest-list.js";
-import { childrenOf, isAnywhere, isOnDevice } from "./tree.js";
+import { isAnywhere, isOnDevice } from "./tree.js";
 import { type Band, stateBandOf, type TreeNode, type World } from "./world.js";
 
 /** @internal */
@@ -58,12 +58,18 @@ function addNode(sum: LaneSum, world: World, node: TreeNode, pages: readonly num
 // By node, the names of its pages: a hash that goes on from the path before.
 function pageNames(world: World): Map<number, number[]> {
   const names = new Map<number, number[]>();
-  const walkFrom = (parent: TreeNode | null, before: number): void => {
-    for (const node of childrenOf(world, parent)) {
+  const children = new Map<number | null, TreeNode[]>();
+  for (const node of world.tree) {
+    const siblings = children.get(node.parent) ?? [];
+    siblings.push(node);
+    children.set(node.parent, siblings);
+  }
+  const walkFrom = (parent: number | null, before: number): void => {
+    for (const node of children.get(parent) ?? []) {
       const own: number[] = [];
       for (const label of node.labels) own.push(hashOn(own.at(-1) ?? before, label));
       names.set(node.id, own);
-      walkFrom(node, own.at(-1) ?? before);
+      walkFrom(node.id, own.at(-1) ?? before);
     }
   };
   walkFrom(null, 0);

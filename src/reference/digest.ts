@@ -58,7 +58,9 @@ function bandDigest(world: World, band: Band, isFull: boolean): string {
     addWeighted(sum, 16, index, page);
   });
   for (const page of fixed) sum.add(21, page, 1);
-  for (const [id, page] of band.bindings) sum.add(17, id, page);
+  band.bindings.forEach((id, page) => {
+    sum.add(17, id, page);
+  });
   for (const { key, pages } of band.pending) {
     pages.forEach((page, index) => {
       sum.add(0x120000 + hashName(key), index, page);

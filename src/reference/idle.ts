@@ -9,7 +9,7 @@ export function checkIdle(world: World): KvOk["check.idle"] {
   const violations: IdleViolation[] = [];
   for (const band of world.bands) {
     const holders = held[band.name] ?? [];
-    for (const [id, page] of band.bindings) {
+    for (const [id, page] of band.bindings.entries()) {
       if (!holders.includes(id)) violations.push({ check: "leak", band: band.name, page });
     }
   }

@@ -1,7 +1,7 @@
 // What happens to single pages: freed, returned, parked, absorbed, handed out. Places only; who reads them is the
 // business of signals.
 import { fencePage, isOver, keepersOf, usersOf } from "./signals.js";
-import { ascending, type Band, liveCount, livePages, pendingCount, type World } from "./world.js";
+import { ascending, type Band, liveCount, pendingCount, type World } from "./world.js";
 import { append as appendTo } from "../base/append.js";
 
 /** A float without a live, pending or vacated page: its neighbours see through it. @internal */
@@ -65,35 +65,25 @@ export function parkIfEmpty(world: World, band: Band): void {
 /** Holes and vacated pages leave the span; the bytes stay guarded by whoever uses them. @internal */
 export function leaveSpan(world: World, band: Band, pages: readonly number[]): void {
   for (const page of pages) fencePage(world, band, page, usersOf(world, band, page));
-  band.holes = band.holes.filter((page) => !pages.includes(page));
-  band.vacated = band.vacated.filter((page) => !pages.includes(page));
+  const left = new Set(pages);
+  band.holes = band.holes.filter((page) => !left.has(page));
+  band.vacated = band.vacated.filter((page) => !left.has(page));
 }
 
 /** Takes the holes at the frontier (of a float: at both edges) out of the span; returns how many. @internal */
 export function absorbEdges(world: World, band: Band): number {
   const absorbed: number[] = [];
-  if (band.grow !== "up") {
-    while (band.holes.includes(band.low)) {
-      absorbed.push(band.low);
-      leaveSpan(world, band, [band.low]);
-      band.low += 1;
-    }
-  }
-  if (band.grow !== "down") {
-    while (band.holes.includes(band.high - 1)) {
-      absorbed.push(band.high - 1);
-      leaveSpan(world, band, [band.high - 1]);
-      band.high -= 1;
-    }
-  }
+  const holes = new Set(band.holes);
+  if (band.grow !== "up") while (holes.delete(band.low)) absorbed.push(band.low++);
+  if (band.grow !== "down") while (holes.delete(band.high - 1)) absorbed.push(--band.high);
+  leaveSpan(world, band, absorbed);
   if (band.grow === "float" && absorbed.length > 0) band.holes.sort(ascending);
   return absorbed.length;
 }
 
 /** The id that a live page is bound to; undefined for a reserved one. @internal */
 export function idAt(band: Band, page: number): number | undefined {
-  for (const [id, place] of band.bindings) if (place === page) return id;
-  return undefined;
+  return band.bindings.entries().find(([, place]) => place === page)?.[0];
 }
 
 /** Rebinds a page that moved. @internal */
@@ -106,12 +96,16 @@ export function rebind(band: Band, from: number, to: number): void {
 /** Checks that every page of the span is exactly one of live, hole, pending, vacated. @internal */
 export function isConserved(band: Band): boolean {
   const all = [
-    ...livePages(band),
+    ...band.bindings.pages(),
+    ...band.reserved,
     ...band.holes,
     ...band.pending.flatMap((batch) => batch.pages),
     ...band.vacated,
-  ].sort(ascending);
-  return (
-    all.length === band.high - band.low && all.every((page, index) => page === band.low + index)
-  );
+  ];
+  const seen = new Uint8Array(band.high - band.low);
+  for (const page of all) {
+    if (seen[page - band.low] !== 0) return false; // a second time, or outside
+    seen[page - band.low] = 1;
+  }
+  return all.length === seen.length;
 }

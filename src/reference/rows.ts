@@ -1,4 +1,5 @@
 // Requests and their rows: opening, closing, and what a row holds.
+import type { Bindings } from "./bindings.js";
 import { Faults, invalid, Refusal } from "./refusal.js";
 import {
   type FreedUnit,
@@ -148,7 +149,7 @@ export function placeOf(
   band: {
     readonly name: string;
     readonly role: string;
-    readonly bindings: ReadonlyMap<number, number>;
+    readonly bindings: Bindings;
   },
   page: number,
 ): number {

@@ -75,7 +75,7 @@ function bandState(world: World, band: Band): BandState {
 // Runs in which id and page both ascend by one.
 function bindingRuns(band: Band): [number, number, number][] {
   const runs: [number, number, number][] = [];
-  for (const [id, page] of [...band.bindings].sort((left, right) => left[0] - right[0])) {
+  for (const [id, page] of band.bindings.entries()) {
     const last = runs.at(-1);
     if (last !== undefined && id === last[0] + last[2] && page === last[1] + last[2]) last[2] += 1;
     else runs.push([id, page, 1]);

@@ -2,6 +2,7 @@
 // that replaces the world only when the operation is granted, so that a refusal changes nothing by construction.
 import type { Effect } from "../base/effects.js";
 import type { DirectConfig, StatePurpose } from "../base/operations.js";
+import type { Bindings } from "./bindings.js";
 
 /** One sub-pool's pages. `[low, high)` is its span in pages of its own grid, which starts at arena byte 0. @internal */
 export interface Band {
@@ -19,7 +20,7 @@ export interface Band {
   holes: number[]; // list order: the first is taken first
   pending: PendingBatch[]; // oldest first
   vacated: number[]; // sources of moves that a forward or a transfer may still read
-  bindings: Map<number, number>; // virtual id (slot id) to page; all of these are live
+  readonly bindings: Bindings; // virtual id (slot id) to page; all of these are live
   reserved: number[]; // live pages without an id: what a load holds before it is bound
   freeIds: number[]; // owner and state band; a window band has none
 }
@@ -263,7 +264,7 @@ export function liveCount(band: Band): number {
 
 /** Live pages, ascending. @internal */
 export function livePages(band: Band): number[] {
-  return [...band.bindings.values(), ...band.reserved].sort(ascending);
+  return [...band.bindings.pages(), ...band.reserved].sort(ascending);
 }
 
 /** @internal */

@@ -224,7 +224,7 @@ export class RunComparer {
     // Cut rarely, so that keeping the last few costs next to nothing.
     if (this.#before.length > 64 + this.#keep) this.#before = this.#before.slice(-this.#keep);
     if (changesNames(line.op)) this.#noteNames(line);
-    if (line.op === "row.alloc") this.#noteOpened(line.args);
+    if (line.op === "row.alloc" || line.op === "request.restore") this.#noteOpened(line.args);
     if (line.err === undefined) return true;
     this.agreedRefusals += 1;
     if (line.op === "boot") this.#isBootRefused = true;
@@ -237,8 +237,9 @@ export class RunComparer {
   }
 
   #noteOpened(args: unknown): void {
-    const { reqs } = args as { readonly reqs: readonly string[] };
-    if (this.#opened.size < OPENED_MAX) for (const req of reqs) this.#opened.add(req);
+    const { reqs, req } = args as { readonly reqs?: readonly string[]; readonly req?: string };
+    const names = reqs ?? (req === undefined ? [] : [req]);
+    if (this.#opened.size < OPENED_MAX) for (const name of names) this.#opened.add(name);
   }
 
   #wasNeverOpened(req: string): boolean {

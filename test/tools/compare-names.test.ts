@@ -1,12 +1,15 @@
 // A run that uses a name which nothing opens is invalid, whatever the candidate does with it.
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Adapter } from "../../src/adapter/adapter.js";
 import { compareTrace } from "../../src/tools/compare-trace.js";
 import type { CompareResult } from "../../src/tools/outcome.js";
 import { OpenNames } from "../../src/trace/open-names.js";
+import { loadScenarios, scenarioWorkload } from "../../src/workload/scenario.js";
 import {
   at,
   FaultyAdapter,
+  freshPath,
   readLines,
   recorded,
   right,
@@ -72,4 +75,32 @@ test("a difference on names that are open stays a divergence", async () => {
     at(n, () => ({ err: { code: "refused_ids" } })),
   );
   expect(result.runs[0]).toMatchObject({ verdict: "divergent", divergence: { n } });
+});
+
+test("a request that a restore opened under a new name was opened", async () => {
+  const row = { req: "r1" };
+  const small = {
+    ...{ page_size: 1, arena_bytes: 64, rows: 2, row_tokens: 8, host: { full: 4 } },
+    sub_pools: [{ name: "full", kind: "mha", unit_bytes: 4 }],
+  };
+  const gone = { op: "tokens.decode", args: { batch: [{ req: "r2", len: 3 }] } };
+  const scenario = {
+    ...{ name: "restored", story: "It comes back as r2, which then ends.", tags: [] },
+    config: small,
+    ops: [
+      { op: "row.alloc", args: { reqs: ["r1"] } },
+      { op: "tokens.extend", args: { batch: [{ ...row, from: 0, to: 2 }] } },
+      { op: "request.retract", args: { ...row, backup: "c1" } },
+      { op: "host.backup_done", args: { copy: "c1", outcome: "ok" } },
+      { op: "request.restore", args: { req: "r2", copy: "c1" } },
+      { op: "host.load_done", args: { copy: "c1", outcome: "ok" } },
+      { op: "request.finish", args: { req: "r2", len: 2, insert: false } },
+      { ...gone, expect: { err: { code: "invalid", rule: "unknown_request", req: "r2" } } },
+    ],
+  };
+  const file = freshPath("restored.json");
+  writeFileSync(file, JSON.stringify(scenario));
+  const [loaded] = loadScenarios([file]);
+  const restored = await recorded([scenarioWorkload(loaded!, null)]);
+  expect((await compare(readLines(restored))).verdict).toBe("equal");
 });
