@@ -38,12 +38,13 @@ export async function giveComparePage(
   // what answers as the trace does; `self` tells nothing of it where it is what is compared
   const isSelf = kind === "implementation" && name.startsWith("self");
   const baseSpec = flags.base ?? (isSelf ? null : "self");
-  const candidate =
-    kind === "file"
-      ? ({ kind: "trace", trace: name, implementation: side(baseSpec ?? "self") } as const)
-      : ({ kind, implementation: side(name) } as const);
   const run = result.first?.run ?? flags.run ?? result.runs[0]?.run ?? null;
   const comparison = result.runs.find((each) => each.run === run) ?? null;
+  const blocks = comparison?.alignment?.blocks ?? [];
+  const candidate =
+    kind === "file"
+      ? ({ kind: "trace", trace: name, implementation: side(baseSpec ?? "self"), blocks } as const)
+      : ({ kind, implementation: side(name) } as const);
   const options = {
     trace,
     run,
@@ -60,7 +61,7 @@ export async function giveComparePage(
     mode: result.mode,
     text: comparisonsText([result], { palette: PLAIN, verbose: false, trace: hash }),
     reproduce: comparison?.reproduce ?? null,
-    notes: notesOf(result, run),
+    notes: [...notesOf(result, run), ...limitNotes(comparison)],
   };
   const { code } = await giveHtml(flags.html, options, report, session);
   return code;
@@ -98,5 +99,12 @@ function notesOf({ runs, first }: CompareResult, shown: string | null): string[]
   const which = first === null ? "one of them" : "the one with the earliest divergence";
   return [
     `${runs.length} runs were compared, ${divergent} of them differ. This page shows ${which}: ${shown ?? "none"}.`,
+  ];
+}
+
+function limitNotes(run: RunComparison | null): string[] {
+  if (run?.alignment?.isWhole !== false) return [];
+  return [
+    "Operations were aligned up to a limit: those behind it stand side by side as they come. With --keep-going all are aligned.",
   ];
 }

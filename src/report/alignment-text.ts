@@ -1,6 +1,6 @@
 // What stands past the first difference of two recorded runs, one line for all blocks of one cause.
 import type { AlignedBlock, Alignment, SideCounts } from "../tools/align/alignment.js";
-import type { Palette } from "./palette.js";
+import { type Palette, PLAIN } from "./palette.js";
 import { counted, grouped, listed, visible } from "./words.js";
 
 const CAUSES_MAX = 20;
@@ -29,6 +29,16 @@ export function alignmentText(
     ...(more > 0 ? [`    … and ${counted(more, "more cause")} (--verbose)`] : []),
     ...recoveryLines(alignment),
   ];
+}
+
+/** The same in words for a page: what stands between equal operations, and where the sides do the same again. @internal */
+export function alignmentPoints(alignment: Alignment): {
+  readonly head: string;
+  readonly points: readonly string[];
+} {
+  const lines = alignmentText(alignment, { palette: PLAIN, verbose: false });
+  const [head = "", ...points] = lines.map((line) => line.trim().replace(/ {2,}/g, ": "));
+  return { head: `${head.replace("from there on: ", "From there on ")}.`, points };
 }
 
 /** The whole difference in one sentence, where it has one cause; null otherwise. @public */

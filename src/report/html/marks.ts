@@ -60,5 +60,14 @@ export function marksOf(run: RunComparison | null): readonly PackedMark[] {
       why: `From operation ${grouped(recovers)} on both sides answer alike again.`,
     });
   }
+  const again = run?.alignment?.recovers?.base ?? null;
+  if (recovers === null && again !== null) {
+    marks.push({
+      n: again,
+      kind: "recovers",
+      title: `Asked the same again: ${grouped(again)}`,
+      why: `From operation ${grouped(again)} on both sides are asked the same again.`,
+    });
+  }
   return marks;
 }

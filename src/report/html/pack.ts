@@ -7,7 +7,13 @@ import {
   type ViewFrame,
 } from "../../tools/view/view-data.js";
 import { ChangesWriter } from "./shared/changes-code.js";
-import { type PackedHead, type PackedMark, type SectionName, SECTIONS } from "./shared/format.js";
+import {
+  PAIR_SIDES,
+  type PackedHead,
+  type PackedMark,
+  type SectionName,
+  SECTIONS,
+} from "./shared/format.js";
 import { ByteWriter } from "./shared/varint.js";
 
 /** What base64 text of the data a page may hold at most, where leaving out details can do it. */
@@ -62,9 +68,17 @@ function blockOf(
     frames: frameBytes(data, ops, outcomes),
     ...detailBytes(data.frames.slice(...details)),
     ...changeBytes(data.frames, data.candidate !== null),
+    pairs: pairBytes(data.frames),
   };
   const lengths = Object.fromEntries(SECTIONS.map((name) => [name, sections[name].length]));
-  const { frames, placements: _placements, placementsLeft: _left, labels, ...rest } = data;
+  const {
+    frames,
+    placements: _placements,
+    placementsLeft: _left,
+    alone: _alone,
+    labels,
+    ...rest
+  } = data;
   const head: PackedHead = {
     ...rest,
     labels: labels.map(({ text, owner }) => [text, owner]),
@@ -74,6 +88,7 @@ function blockOf(
     focus: marks.map(({ n }) => n),
     detailsFrom: details[0],
     detailsTo: details[1],
+    isPaired: data.frames.some(({ pair }) => pair !== undefined),
     marks,
     sections: lengths as Record<SectionName, number>, // of every name
   };
@@ -154,6 +169,18 @@ function changeBytes(
     else candidate.changes(changes);
   }
   return { base: base.bytes(), candidate: candidate.bytes() };
+}
+
+function pairBytes(frames: readonly ViewFrame[]): Uint8Array {
+  const writer = new ByteWriter();
+  let last = 0;
+  for (const { pair } of frames) {
+    if (pair === undefined) continue; // frames have one each or none at all
+    writer.unsigned(pair.m - last);
+    last = pair.m;
+    writer.unsigned(PAIR_SIDES.indexOf(pair.only));
+  }
+  return writer.bytes();
 }
 
 function areSame(left: SideChanges | null, right: SideChanges | null): boolean {

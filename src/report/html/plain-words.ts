@@ -1,8 +1,10 @@
 // A comparison in plain words, for a reader who has never seen the tool. Text, not markup.
+import type { Alignment } from "../../tools/align/alignment.js";
 import { type CompareMode, weakerModes } from "../../tools/equality/modes.js";
 import type { Divergence, Examination, RunComparison } from "../../tools/outcome.js";
 import type { Placement } from "../../tools/view/view-data.js";
 import type { ViewData } from "../../tools/view/view-data.js";
+import { alignmentPoints } from "../alignment-text.js";
 import { counted, grouped, listed, visible } from "../words.js";
 
 /** One question a reader has, and the answer. @internal */
@@ -61,7 +63,7 @@ export function answeredQuestions(
     whatDiffers(run, divergence),
     ...elsewhere(data, divergence),
     why(divergence, examination),
-    ...afterwards(examination),
+    ...(examination === null ? aligned(run.alignment) : afterwards(examination)),
   ];
 }
 
@@ -155,8 +157,14 @@ function causeSentence({ cause, n, fields: { length: fields }, agreeing }: Diver
   return `Operation ${grouped(cause.n)} (${visible(cause.op)}): since then the states of the sides differ, although the answers were alike up to operation ${grouped(n)}.`;
 }
 
-function afterwards(examination: Examination | null): Answered[] {
-  if (examination === null) return [];
+/** Of two recorded runs, which are not looked at once more. */
+function aligned(alignment: Alignment | null): Answered[] {
+  if (alignment === null) return [];
+  const { head, points } = alignmentPoints(alignment);
+  return [{ question: "And afterwards?", answer: head, points }];
+}
+
+function afterwards(examination: Examination): Answered[] {
   const { recovers, differing, upTo, isWhole } = examination;
   const looked = isWhole
     ? "to the end of the run"

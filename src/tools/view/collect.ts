@@ -4,6 +4,7 @@ import { InputError, UsageError } from "../../base/errors.js";
 import type { Answer } from "../../base/operations.js";
 import type { OpLine, RunLine, StateLine, TraceLine } from "../../trace/lines.js";
 import { openTrace, type ReaderOptions, type TraceReader } from "../../trace/reader.js";
+import type { AlignedBlock } from "../align/alignment.js";
 import { noSuchRun } from "../compare-results.js";
 import { Pulse, type ToolControl } from "../pulse.js";
 import { TraceCursor } from "../trace-cursor.js";
@@ -13,6 +14,7 @@ import { Labels } from "./labels.js";
 import { Geometries, MapTracker } from "./map-changes.js";
 import { type MapImplementation, MapSource } from "./map-source.js";
 import { memoryTrace } from "./memory-trace.js";
+import { type PairStep, PairWalk } from "./pairing.js";
 import { PLACEMENTS_MAX, placementsOf } from "./placements.js";
 import type {
   FrameSide,
@@ -43,6 +45,7 @@ export interface CollectOptions extends ToolControl {
         readonly kind: "trace";
         readonly trace: string;
         readonly implementation: MapImplementation;
+        readonly blocks?: readonly AlignedBlock[]; // past the first difference; default: all operations go in pairs
       }
     | null;
   readonly divergence: number | null; // operation
@@ -69,6 +72,14 @@ interface OpenRun {
   readonly state: StateLine | null;
 }
 
+/** The first frames without a map, where several may stand at one operation. */
+interface SideEnds {
+  readonly base: number | null;
+  readonly candidate: number | null;
+}
+
+const NOTHING = { op: "", args: {} } as const;
+
 class Collection {
   readonly #options: CollectOptions;
   readonly #labels = new Labels();
@@ -81,6 +92,7 @@ class Collection {
   #placements: readonly Placement[] = [];
   #behind: OpLine[] = []; // operations that the candidate was not asked yet
   #answer: Answer | undefined; // the candidate's last
+  #ends: SideEnds = { base: null, candidate: null };
   #mirroredTo: number | null = null; // last operation of which the candidate's map is the base's as well
 
   constructor(options: CollectOptions) {
@@ -105,7 +117,11 @@ class Collection {
     if (candidate?.kind === "trace" && other === null)
       await this.#candidate?.end("the trace holds no such run");
     else await this.#candidate?.open((other ?? own).line, (other ?? own).state);
-    await this.#read(own.cursor, other?.cursor ?? null);
+    const blocks = candidate?.kind === "trace" ? (candidate.blocks ?? []) : [];
+    const walk =
+      other === null || blocks.length === 0 ? null : new PairWalk(own.cursor, other.cursor, blocks);
+    if (walk === null) await this.#read(own.cursor, other?.cursor ?? null);
+    else await this.#readPaired(walk);
     const placements = this.#placements;
     return {
       run: own.line.run,
@@ -116,6 +132,7 @@ class Collection {
       labels: this.#labels.list,
       frames: this.#frames.frames,
       operations: this.#pulse.operations,
+      ...(walk === null ? {} : { alone: walk.alone }),
       stride: this.#frames.stride,
       near: this.#frames.near,
       placements: placements.slice(0, PLACEMENTS_MAX),
@@ -200,6 +217,41 @@ class Collection {
     }
   }
 
+  // As above, with stretches of both sides that may differ in length.
+  async #readPaired(walk: PairWalk): Promise<void> {
+    let stretch: PairStep[] = [];
+    for (let step = await walk.next(); step !== null;) {
+      const next = await walk.next();
+      stretch.push(step);
+      const isFrame = this.#frames.wants(step.n) || next === null;
+      if (isFrame || stretch.length >= BATCH) {
+        await this.#base?.apply(stretch.flatMap(({ base }) => base ?? []));
+        this.#behind.push(...stretch.flatMap(({ candidate }) => candidate ?? []));
+        if (this.#behind.length >= BATCH || !this.#isSame([step])) await this.#catchUp();
+        stretch = [];
+      }
+      if (isFrame) this.#frames.add(await this.#pairedFrame(step));
+      if (step.base !== null && this.#pulse.count(1)) await this.#pulse.breathe();
+      step = next;
+    }
+  }
+
+  async #pairedFrame({ base, candidate, n, m }: PairStep): Promise<ViewFrame> {
+    const only = base === null ? "candidate" : candidate === null ? "base" : null;
+    const { op, args } = base ?? candidate ?? NOTHING; // a step has one of them
+    const [here, there] = await this.#changes(n, this.#isSame([{ n }]));
+    if (only === null) this.#place(n);
+    this.#ends = {
+      base: this.#ends.base ?? (this.#base?.note === null ? null : n),
+      candidate: this.#ends.candidate ?? (this.#candidate?.note === null ? null : n),
+    };
+    return {
+      ...{ n, op, args: JSON.stringify(args), pair: { m, only } },
+      base: sideOf(base ?? undefined, here),
+      candidate: sideOf(candidate ?? undefined, there),
+    };
+  }
+
   async #advance(
     stretch: readonly OpLine[],
     other: TraceCursor | null,
@@ -233,15 +285,10 @@ class Collection {
   /** @param told - the candidate's line of a second trace; null: it is an implementation */
   async #frame(line: OpLine, told: OpLine | null | undefined): Promise<ViewFrame> {
     const { n, op, args } = line;
-    const { divergence } = this.#options;
     const isSame = this.#isSame([line]);
     const [here, there] = await this.#changes(n, isSame);
     const answer = told === null ? (isSame ? line : this.#answer) : told;
-    if (n === divergence && this.#base !== null && this.#candidate !== null) {
-      const areKnown = this.#base.knownTo === n && this.#candidate.knownTo === n;
-      if (areKnown)
-        this.#placements = placementsOf(this.#base.tracker, this.#candidate.tracker, this.#labels);
-    }
+    this.#place(n);
     return {
       n,
       op,
@@ -249,6 +296,14 @@ class Collection {
       base: sideOf(line, here),
       candidate: this.#candidate === null ? null : sideOf(answer, there),
     };
+  }
+
+  /** What lies elsewhere after the operation at which the sides part. */
+  #place(n: number): void {
+    if (n !== this.#options.divergence || this.#base === null || this.#candidate === null) return;
+    const areKnown = this.#base.knownTo === n && this.#candidate.knownTo === n;
+    if (areKnown)
+      this.#placements = placementsOf(this.#base.tracker, this.#candidate.tracker, this.#labels);
   }
 
   async #changes(
@@ -277,7 +332,7 @@ class Collection {
 
   #baseSide(): ViewSide {
     const { trace, base, candidate } = this.#options;
-    if (base !== null) return sideInfo(trace, base.spec, this.#base);
+    if (base !== null) return sideInfo(trace, base.spec, this.#base, this.#ends.base);
     const by = candidate?.implementation.spec ?? "nothing";
     const knownTo = this.#mirroredTo;
     const note = "nothing is known that answers as the trace does: --base names what made it";
@@ -295,12 +350,20 @@ class Collection {
     if (candidate === null) return null;
     const { spec } = candidate.implementation;
     const name = candidate.kind === "trace" ? candidate.trace : spec;
-    return sideInfo(name, spec, this.#candidate);
+    return sideInfo(name, spec, this.#candidate, this.#ends.candidate);
   }
 }
 
-function sideInfo(name: string, maps: string, source: MapSource | null): ViewSide {
-  return { name, maps, knownTo: source?.knownTo ?? null, note: source?.note ?? null };
+/** @param end - first frame without a map, of frames of which several may stand at one operation */
+function sideInfo(
+  name: string,
+  maps: string,
+  source: MapSource | null,
+  end: number | null,
+): ViewSide {
+  const knownTo = source?.knownTo ?? null;
+  const known = knownTo === null || end === null ? knownTo : Math.min(knownTo, end - 1);
+  return { name, maps, knownTo: known, note: source?.note ?? null };
 }
 
 function sideOf(answer: Answer | undefined, changes: SideChanges | null): FrameSide {

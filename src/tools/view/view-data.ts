@@ -50,6 +50,14 @@ export interface ViewFrame {
   readonly args: string; // JSON
   readonly base: FrameSide;
   readonly candidate: FrameSide | null; // null with one side
+  readonly pair?: FramePair; // of two recorded runs where one has operations that the other lacks
+}
+
+/** Where a frame stands in two runs of which one has operations that the other lacks. Its `n` is the base's operation, or
+ * the one before which the candidate's comes. @public */
+export interface FramePair {
+  readonly m: number; // the candidate's operation, likewise
+  readonly only: "base" | "candidate" | null; // the side that alone has this operation
 }
 
 /** @public */
@@ -75,7 +83,8 @@ export interface ViewData {
   readonly geometries: readonly ArenaGeometry[];
   readonly labels: readonly CellLabel[];
   readonly frames: readonly ViewFrame[]; // ascending
-  readonly operations: number; // of the run, as far as it was read
+  readonly operations: number; // of the run (of the base's), as far as it was read
+  readonly alone?: { readonly base: number; readonly candidate: number }; // operations without a partner, where frames are paired
   readonly stride: number; // between frames that are not near a focus; 1: every operation is a frame
   readonly near: number; // operations on either side of a focus that are all frames, where stride > 1
   readonly placements: readonly Placement[]; // at the divergence, at most PLACEMENTS_MAX

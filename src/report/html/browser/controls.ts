@@ -146,13 +146,24 @@ export class Controls {
     const op = visible(data.head.ops[data.op[frame] ?? 0] ?? "");
     this.#slider.setAttribute("aria-valuetext", `operation ${operation}, ${op}`);
     const shown = data.head.stride > 1 ? `, ${grouped(frame + 1)} of ${grouped(frames)} shown` : "";
-    this.#now.textContent = `Operation ${grouped(operation)} of ${grouped(data.head.operations)}: ${op}${shown}`;
+    this.#now.textContent = `${this.#whereText()}: ${op}${shown}`;
     const place = found.indexOf(frame);
     const where = place < 0 ? "" : `${grouped(place + 1)} of `;
     this.#found.textContent =
       this.#means === "" ? "" : `${where}${grouped(found.length)} ${visible(this.#means)}`;
     this.#earlier.disabled = !found.some((each) => each < frame);
     this.#later.disabled = !found.some((each) => each > frame);
+  }
+
+  #whereText(): string {
+    const { data, frame, operation, only } = this.#model;
+    const { operations } = data.head;
+    const base = `Operation ${grouped(operation)} of ${grouped(operations)}`;
+    if (data.pairs === null) return base;
+    const m = grouped(data.pairs.m[frame] ?? 0);
+    if (only === "base") return `${base} of the base, only there`;
+    if (only === "candidate") return `Operation ${m} of the candidate, only there`;
+    return `${base} of the base, ${m} of the candidate`;
   }
 
   #key(event: KeyboardEvent): void {

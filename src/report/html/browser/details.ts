@@ -48,11 +48,11 @@ export class Details {
   }
 
   #operationParts(): HTMLElement[] {
-    const { data, frame, operation, sides } = this.#model;
+    const { data, frame, operation, sides, only } = this.#model;
     const op = data.head.ops[data.op[frame] ?? 0] ?? "";
-    const parts: HTMLElement[] = [
-      make("h2", "", `Operation ${grouped(operation)}: ${visible(op)}`),
-    ];
+    const number = only === "candidate" ? (data.pairs?.m[frame] ?? 0) : operation;
+    const parts: HTMLElement[] = [make("h2", "", `Operation ${grouped(number)}: ${visible(op)}`)];
+    if (only !== null) parts.push(make("p", "", "Only in the ", make("b", only, only), "."));
     const details = data.details(frame);
     if (details === null) {
       parts.push(
@@ -69,6 +69,8 @@ export class Details {
       const candidate = parsed(details.candidate);
       const isSame = details.base === details.candidate;
       if (sides.length === 1) parts.push(...answerParts("base", "answer", base));
+      else if (only !== null)
+        parts.push(...answerParts(only, only, only === "base" ? base : candidate));
       else if (isSame) parts.push(...answerParts("", "both", base));
       else {
         parts.push(...answerParts("base", "base", base));

@@ -56,6 +56,10 @@ export class Model {
   get operation(): number {
     return this.data.n[this.frame] ?? 0;
   }
+  /** The side that alone has the operation at hand; null: both, or there is one side. */
+  get only(): SideName | null {
+    return this.data.pairs?.only[this.frame] ?? null;
+  }
   get marks(): readonly PackedMark[] {
     return this.data.head.marks;
   }

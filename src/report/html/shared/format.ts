@@ -29,6 +29,7 @@ export interface PackedHead {
   readonly focus: readonly number[]; // operations
   readonly detailsFrom: number; // frames whose arguments and answers are in the page: first, behind the last
   readonly detailsTo: number;
+  readonly isPaired: boolean; // some operations stand on one side alone, so that a frame has a number on either side
   readonly marks: readonly PackedMark[];
   readonly sections: Readonly<Record<SectionName, number>>; // bytes, in the order of SECTIONS
 }
@@ -46,9 +47,14 @@ export interface PackedMark {
  * - `lengths`: per frame with details the bytes of its arguments, of the base's and of the candidate's answer (plus one; 0:
  *   the same as the base's);
  * - `texts`: those texts, as UTF-8;
- * - `base`, `candidate`: per frame what changed in the page map.
+ * - `base`, `candidate`: per frame what changed in the page map;
+ * - `pairs`: empty unless frames are paired; then per frame the candidate's operations since the frame before, and who has the
+ *   operation: 0 both, 1 the base alone, 2 the candidate alone.
  * @internal
  */
-export const SECTIONS = ["frames", "lengths", "texts", "base", "candidate"] as const;
+export const SECTIONS = ["frames", "lengths", "texts", "base", "candidate", "pairs"] as const;
 /** @internal */
 export type SectionName = (typeof SECTIONS)[number];
+
+/** Who has the operation of a frame, by its code. @internal */
+export const PAIR_SIDES = [null, "base", "candidate"] as const;

@@ -200,7 +200,9 @@ export function knownFrames(n: Int32Array, knownTo: number | null): number {
   return low;
 }
 
-/** Index of the last frame at or before operation `wanted`; 0 where there is none. @internal */
+/** Index of the frame at operation `wanted`, or of the last before it; the first of several at one operation; 0 where there
+ * is none. @internal */
 export function frameAt(n: Int32Array, wanted: number): number {
-  return Math.max(0, knownFrames(n, wanted) - 1);
+  const last = Math.max(0, knownFrames(n, wanted) - 1);
+  return Math.min(last, knownFrames(n, (n[last] ?? 0) - 1));
 }

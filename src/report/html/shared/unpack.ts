@@ -1,6 +1,6 @@
 // Reads the block of a report page, in the browser and in tests.
 import { ChangesReader, type DecodedChanges } from "./changes-code.js";
-import { type PackedHead, type SectionName, SECTIONS } from "./format.js";
+import { PAIR_SIDES, type PackedHead, type SectionName, SECTIONS } from "./format.js";
 import { ByteReader } from "./varint.js";
 
 /** Arguments and answers of one frame as JSON. @internal */
@@ -20,7 +20,14 @@ export interface Unpacked {
     readonly base: readonly DecodedChanges[];
     readonly candidate: readonly DecodedChanges[]; // empty with one side; equal ones are the base's objects
   };
+  readonly pairs: Pairs | null; // null: both sides have every operation, or there is one side
   readonly details: (frame: number) => FrameDetails | null;
+}
+
+/** Where the frames stand in two runs of which one has operations that the other lacks. @internal */
+export interface Pairs {
+  readonly m: Int32Array; // the candidate's operation
+  readonly only: readonly ("base" | "candidate" | null)[];
 }
 
 /** @param block - inflated */
@@ -49,8 +56,22 @@ export function unpack(block: Uint8Array): Unpacked {
     op,
     outcome,
     changes: changesOf(head, sections),
+    pairs: head.isPaired ? pairsOf(head, sections) : null,
     details: detailsOf(head, sections),
   };
+}
+
+function pairsOf({ frames }: PackedHead, { pairs }: Sections): Pairs {
+  const m = new Int32Array(frames);
+  const only: ("base" | "candidate" | null)[] = [];
+  const reader = new ByteReader(pairs);
+  let last = 0;
+  for (let frame = 0; frame < frames; frame++) {
+    last += reader.unsigned();
+    m[frame] = last;
+    only.push(PAIR_SIDES[reader.unsigned()] ?? null);
+  }
+  return { m, only };
 }
 
 type Sections = Readonly<Record<SectionName, Uint8Array>>;
