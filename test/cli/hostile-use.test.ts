@@ -70,7 +70,9 @@ describe.concurrent("the state of stress", () => {
     for (const text of ['{"version":9,"key":"x"}', '{"version":1,"key":"x","units":[]}']) {
       const where = out();
       writeFileSync(join(where, STATE), text);
-      expect((await start(words(where))).code).toBe(0);
+      const { code, stderr } = await start(words(where));
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/finished runs of another revision or other flags .*: set aside as /);
       expect(readFileSync(join(where, "stress-state.old.json"), "utf8")).toBe(text);
       const again = await start([...words(where), "--json"]);
       expect(JSON.parse(again.stdout)).toMatchObject({ runs: 3, resumed: 3 });

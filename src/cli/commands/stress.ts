@@ -11,6 +11,7 @@ import { replayedText, stressText } from "../../report/stress-text.js";
 import { PROFILE_WORDS } from "../../tools/stress/seed.js";
 import { openDevice } from "../../device/open-device.js";
 import type { StressDevice } from "../../tools/stress/run.js";
+import { counted } from "../../report/words.js";
 import { asStress, replayCase, runStress } from "../../tools/stress/stress.js";
 import type { StressFinding, StressResult } from "../../tools/stress/stress.js";
 import { isLayout, LAYOUTS } from "../../workload/layouts.js";
@@ -220,6 +221,11 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
     revision: await sourcesOf(),
     signal: session.signal,
     onProgress: progressOf(session, "run"),
+    onSetAside: (runs, file) => {
+      const what = runs === null ? "finished runs" : counted(runs, "finished run");
+      const why = "of another revision or other flags (--ops, --profile, --deep, --device)";
+      session.note(`unified-trace: ${what} ${why}: set aside as ${file}`);
+    },
   });
   if (result.runs + result.cases === 0 && result.leftOut === 0)
     throw new UsageError("nothing to run: this shard has no seed", "fewer parts or more seeds");

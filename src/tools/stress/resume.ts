@@ -29,6 +29,8 @@ export class ResumeState {
   readonly #old: string;
   readonly #units = new Map<string, UnitResult>();
   #stamp: string | null = null; // of the file that was read or written last
+  /** What was set aside, and as which file; null: nothing. Null runs: another version counts its own way. */
+  setAside: { readonly runs: number | null; readonly file: string } | null = null;
 
   /**
    * @param key - what else a run depends on: state of another key or version is set aside. Throws `InputError` for a
@@ -63,8 +65,11 @@ export class ResumeState {
     const stamp = fileStamp(this.#path);
     if (stamp === null || stamp === this.#stamp) return;
     const state = readState(this.#path);
-    if (state.version !== VERSION || state.key !== this.#key) renameFile(this.#path, this.#old);
-    else for (const unit of state.units) if (!this.#units.has(unit.run)) this.add(unit);
+    if (state.version !== VERSION || state.key !== this.#key) {
+      renameFile(this.#path, this.#old);
+      const runs = state.version === VERSION ? state.units.length : null;
+      this.setAside = { runs, file: this.#old };
+    } else for (const unit of state.units) if (!this.#units.has(unit.run)) this.add(unit);
   }
 }
 

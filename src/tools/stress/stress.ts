@@ -34,6 +34,8 @@ export interface StressOptions extends UnitPlan, ToolControl {
   readonly isMinimizing: boolean;
   /** Tells the sources apart that a state belongs to. */
   readonly revision: string;
+  /** Told when finished runs of other options, revision or version were found, and moved to a file of their own. */
+  readonly onSetAside?: (runs: number | null, file: string) => void;
 }
 
 /** One fault with the run that shows it. @public */
@@ -63,6 +65,7 @@ export async function runStress(options: StressOptions): Promise<StressResult> {
   const begin = performance.now();
   if (out !== null) openFolder(out);
   const state = out === null ? null : new ResumeState(out, keyOf(options));
+  if (state?.setAside) options.onSetAside?.(state.setAside.runs, state.setAside.file);
   const cases = out === null ? [] : savedCases(out);
   const counts = noStressCounts();
   const again = cases
