@@ -9,7 +9,7 @@ export function bisectJson(
   reproduce: string | null,
 ): unknown {
   const head = { command: "bisect", over: result.over, verdict: result.verdict, trace };
-  return { ...head, ...body(result), reproduce, operations: result.operations };
+  return { ...head, ...body(result), reproduce, runs: result.runs, operations: result.operations };
 }
 
 function body(result: Bisection): object {

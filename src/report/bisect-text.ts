@@ -130,10 +130,10 @@ const VERDICT_WORDS: Readonly<Record<BisectVerdict, string>> = {
 };
 
 function summaryOf(result: Bisection): string {
-  const { tested, operations } = result;
+  const { tested, runs, operations } = result;
   const skipped = tested.filter(({ outcome }) => outcome === "skipped").length;
   const noun = { commits: "commit", operations: "prefix", key: "value" }[result.over];
   const plural = result.over === "operations" ? "prefixes" : `${noun}s`;
   const counts = `${counted(tested.length - skipped, noun, plural)} tested, ${grouped(skipped)} skipped`;
-  return `${VERDICT_WORDS[result.verdict]}: ${counts}, ${counted(operations, "operation")} compared`;
+  return `${VERDICT_WORDS[result.verdict]}: ${counts}, ${counted(runs, "run")} and ${counted(operations, "operation")} compared`;
 }

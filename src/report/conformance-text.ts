@@ -58,14 +58,17 @@ function checkLines(check: CheckResult, palette: Palette): string[] {
   return lines;
 }
 
-function summary({ verdict, checks, operations }: ConformanceResult, palette: Palette): string {
+function summary(
+  { verdict, checks, runs, operations }: ConformanceResult,
+  palette: Palette,
+): string {
   const count = (word: CheckResult["verdict"]): number =>
     checks.filter((check) => check.verdict === word).length;
   const looked = [
     `${grouped(count("passed"))} of ${counted(checks.length, "check")} passed`,
     `${grouped(count("failed"))} failed`,
     `${grouped(count("skipped"))} skipped`,
-    `${counted(operations, "operation")} asked`,
+    `${counted(runs, "run")} and ${counted(operations, "operation")} asked`,
   ];
   const paint = verdict === "passed" ? palette.good : palette.bad;
   return paint(`${verdict}: ${looked.join(", ")}`);
@@ -73,7 +76,7 @@ function summary({ verdict, checks, operations }: ConformanceResult, palette: Pa
 
 /** The document of `conformance`. @public */
 export function conformanceJson(result: ConformanceResult, spec: string): unknown {
-  const { verdict, info, checks, operations, unasked, rates } = result;
+  const { verdict, info, checks, runs, operations, unasked, rates } = result;
   return {
     command: "conformance",
     verdict,
@@ -93,6 +96,7 @@ export function conformanceJson(result: ConformanceResult, spec: string): unknow
             from_state: info.fromState,
           },
     checks,
+    runs,
     operations,
     unasked,
     rates:

@@ -26,10 +26,11 @@ export function heapStudyText(studies: readonly HeapStudy[], palette: Palette): 
     lines.push(study.failed === 0 ? text : palette.warn(text));
   }
   const operations = studies.reduce((sum, { operations: count }) => sum + count, 0);
+  const runs = new Set(studies.map(({ file, run }) => `${file}\n${run}`)).size;
   const fitting = studies.filter(({ failed }) => failed === 0).length;
   lines.push(
     "",
-    `fits ${grouped(fitting)} of ${grouped(studies.length)}; ${counted(operations, "operation")} asked`,
+    `fits ${grouped(fitting)} of ${grouped(studies.length)}; ${counted(runs, "run")} and ${counted(operations, "operation")} asked`,
   );
   return lines.join("\n");
 }

@@ -1,5 +1,5 @@
 // The JSON document of `shrink`: the same keys whatever came of it.
-import type { Judgement } from "../tools/shrink/case.js";
+import type { Judgement, Looked } from "../tools/shrink/case.js";
 import type { ShrinkReport, WrittenCase } from "../tools/shrink/shrink-to-file.js";
 import { findingJson, signatureJson } from "./finding-json.js";
 
@@ -19,6 +19,8 @@ const NOTHING = {
   alone: null,
   shown_by_run: null,
   tried: 0,
+  runs: 0,
+  judged: 0,
   passes: [],
   others: [],
   case: null,
@@ -26,14 +28,18 @@ const NOTHING = {
 } as const;
 
 /** The document of a `shrink` that met nothing that fails. @public */
-export function nothingToShrinkJson(note: string): unknown {
-  return { ...NOTHING, note };
+export function nothingToShrinkJson(note: string, looked: Looked): unknown {
+  return { ...NOTHING, note, ...lookedJson(looked) };
+}
+
+function lookedJson({ runs, operations }: Looked): object {
+  return { runs, judged: operations };
 }
 
 /** The document of `shrink`. @public */
 export function shrinkJson(report: ShrinkReport): unknown {
   const { result, written, name, by, note } = report;
-  const common = { ...NOTHING, run: name, by, note };
+  const common = { ...NOTHING, run: name, by, note, ...lookedJson(report.looked) };
   if (result.kind === "not repeated") {
     const { wanted, judgements } = result;
     return {

@@ -1,5 +1,6 @@
 // The text of `shrink`: the failure, how small it got, where it is, what stands beside it.
 import type { Signature } from "../tools/findings.js";
+import type { Looked } from "../tools/shrink/case.js";
 import type { ShrinkReport, WrittenCase } from "../tools/shrink/shrink-to-file.js";
 import type { ShrinkResult } from "../tools/shrink/shrink.js";
 import type { Palette } from "./palette.js";
@@ -41,11 +42,18 @@ export function shrinkText(report: ShrinkReport, palette: Palette, command: stri
         : palette.warn(
             `stopped (${stopped}): ${size}${where}; the same command goes on from there`,
           );
-  return [...lines, `${end}; ${counted(result.tried, "candidate")} tried`].join("\n");
+  const tried = counted(result.tried, "candidate");
+  return [...lines, `${end}; ${tried} tried, ${lookedText(report.looked)}`].join("\n");
 }
 
-function notRepeatedText({ name, result }: ShrinkReport, palette: Palette): string {
-  return palette.bad(`not repeated: ${visible(name)}: ${notRepeated(result)}`);
+function notRepeatedText({ name, result, looked }: ShrinkReport, palette: Palette): string {
+  const shown = `${visible(name)}: ${notRepeated(result)}`;
+  return palette.bad(`not repeated: ${shown}; ${lookedText(looked)}`);
+}
+
+/** `12 runs and 340 operations judged`. @internal */
+export function lookedText({ runs, operations }: Looked): string {
+  return `${counted(runs, "run")} and ${counted(operations, "operation")} judged`;
 }
 
 function notRepeated(result: ShrinkResult): string {

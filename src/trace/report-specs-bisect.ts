@@ -8,6 +8,7 @@ const HEAD: Fields = {
   trace: nullable(text()), // hash of the file
   reproduce: nullable(text()), // one command
   skipped: COUNT, // of those tested
+  runs: COUNT, // replayed, each as often as it was
   operations: COUNT, // replayed in all
 };
 

@@ -44,6 +44,8 @@ export const SHRINK_REPORT: AnySpec = openObject(
     alone: nullable(BOOLEAN), // whether it fails in the same way alone; null: not tried
     shown_by_run: nullable(BOOLEAN),
     tried: COUNT,
+    runs: COUNT, // cases that were run
+    judged: COUNT, // operations in them, up to where they failed
     passes: list(openObject({ name: text(), tried: COUNT, kept: COUNT }, ANYTHING)),
     others: list(openObject({ file: text(), operations: COUNT, finding: FOUND }, ANYTHING)),
     case: nullable(CASE),

@@ -333,6 +333,7 @@ export const CONFORMANCE_REPORT: AnySpec = openObject(
     verdict: word("passed", "failed"),
     implementation: IMPLEMENTATION,
     checks: list(CONFORMANCE_CHECK),
+    runs: COUNT, // opened
     operations: COUNT,
     unasked: list(text()),
     rates: nullable(object({ heap: optional(RATES), kv: optional(RATES) })),

@@ -106,7 +106,7 @@ describe("over commits", () => {
     expect(text.stdout).toMatch(/^ {2}subject +Change 11$/m);
     expect(text.stdout).toMatch(/at operation 4 \(row\.alloc\) of run rows: result$/m);
     expect(text.stdout).toMatch(
-      /^found: \d+ commits tested, \d+ skipped, \d+ operations compared$/m,
+      /^found: \d+ commits tested, \d+ skipped, \d+ runs and \d+ operations compared$/m,
     );
     const rebuilt = [...text.stderr.matchAll(/^unified-trace: commit (\w+): node build\.mjs$/gm)];
     for (const [, short] of rebuilt)

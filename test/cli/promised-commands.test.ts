@@ -125,7 +125,7 @@ const ROWS: readonly Row[] = [
     command: "bisect",
     flags: ["trace", "good", "bad", "key", "json"],
     words: ["--trace", "diverges.jsonl", "--key", "rows=16:1"],
-    answer: /^found: \d+ values tested, .*operations compared$/,
+    answer: /^found: \d+ values tested, .* \d+ runs and [\d,]+ operations compared$/,
   },
   {
     command: "show",

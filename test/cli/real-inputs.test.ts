@@ -67,7 +67,7 @@ describe.concurrent("allocator logs", () => {
     const { code, stdout } = await start([...words, "1k"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/first-fit +1,024 +yes +0 +1,024 +1,024 +0\.0 %/);
-    expect(stdout).toMatch(/fits 4 of 4; 24 operations asked\n$/);
+    expect(stdout).toMatch(/fits 4 of 4; 1 run and 24 operations asked\n$/);
     expect((await start([...words, "768"])).stdout).toMatch(/fits 0 of 4; /);
     const wrong = await start(["stats", buffers, "--allocators", "frist-fit"]);
     expect([wrong.code, wrong.stderr]).toEqual([

@@ -3,8 +3,9 @@ import type { Command } from "commander";
 import { InputError, UsageError } from "../../base/errors.js";
 import { EXIT } from "../../base/exit-codes.js";
 import { nothingToShrinkJson, shrinkJson } from "../../report/shrink-json.js";
-import { shrinkText } from "../../report/shrink-text.js";
+import { lookedText, shrinkText } from "../../report/shrink-text.js";
 import { counted } from "../../report/words.js";
+import type { Looked } from "../../tools/shrink/case.js";
 import { scenarioInput, traceInput } from "../../tools/shrink/inputs.js";
 import type { ShrinkSides } from "../../tools/shrink/inputs.js";
 import { shrinkToFile } from "../../tools/shrink/shrink-to-file.js";
@@ -105,7 +106,7 @@ async function shrinkCommand(file: string, flags: ShrinkFlags, session: Session)
     scenario === null
       ? await traceInput(named.file, named.run, sides, readerOptions(flags, session))
       : await scenarioInput(scenario, sides, named.run);
-  if (input === null) return tellNothing(named, session);
+  if (!("running" in input)) return tellNothing(named, input, session);
   const { base, candidate } = named;
   const report = await shrinkToFile({
     ...control(flags, session),
@@ -171,10 +172,10 @@ function control(
   };
 }
 
-function tellNothing({ file, candidate, base }: Named, session: Session): number {
+function tellNothing({ file, candidate, base }: Named, looked: Looked, session: Session): number {
   const message = `nothing fails in ${file}: ${candidate} and ${base} agree`;
-  if (session.isJson) session.printJson(nothingToShrinkJson(message));
-  else session.print(`not repeated: ${message}`);
+  if (session.isJson) session.printJson(nothingToShrinkJson(message, looked));
+  else session.print(`not repeated: ${message}; ${lookedText(looked)}`);
   return EXIT.notRepeated;
 }
 

@@ -108,6 +108,7 @@ class CheckSearch {
       agreed: end.good,
       ...{ fields: [], failure: null, answers: null },
       tested,
+      runs: this.#pulse.runs,
       operations: this.#pulse.operations,
     };
   }
@@ -120,6 +121,7 @@ class CheckSearch {
     writer.end(run.run, lines.length, endDigest(lines));
     writer.commit();
     const { code, problem } = await this.#options.check();
+    this.#pulse.runs += 1;
     this.#pulse.count(lines.length);
     await this.#pulse.breathe();
     if (code === null || code >= STOP) {

@@ -40,6 +40,7 @@ export function bisectCommits(options: BisectCommitsOptions): Promise<CommitBise
 class CommitSearch {
   readonly #options: BisectCommitsOptions;
   readonly #tested = new Map<string, TestedCommit>();
+  #runs = 0;
   #operations = 0;
 
   constructor(options: BisectCommitsOptions) {
@@ -137,6 +138,7 @@ class CommitSearch {
       return { outcome: "skipped", reason: thrown.message, divergence: null, operations: 0 };
     }
     const { operations, error, verdict } = result;
+    this.#runs += result.runs.length;
     const divergence = earliest(result);
     if (divergence !== null) return { outcome: "divergent", reason: null, divergence, operations };
     if (error !== null && !(error instanceof CandidateError)) throw error; // the trace, not the commit
@@ -168,6 +170,7 @@ class CommitSearch {
         ...{ commit, subject, author, date },
       })),
       tested: [...this.#tested.values()],
+      runs: this.#runs,
       operations: this.#operations,
     };
   }

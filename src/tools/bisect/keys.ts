@@ -101,6 +101,7 @@ class KeySearch {
       base: await this.#answerAt(run, good, n),
       changed: await this.#answerAt(run, first, n),
       tested: this.#tested,
+      runs: this.#pulse.runs,
       operations: this.#pulse.operations,
     };
   }
@@ -162,6 +163,7 @@ class KeySearch {
     const { run: name, domain } = run.line;
     const config = configWith(run.line.config, this.#options.key, value, name);
     this.#pulse.run = name;
+    this.#pulse.runs += 1;
     try {
       await this.#candidate.open({ run: name, domain, config, digestDepth: null });
     } catch (thrown) {

@@ -117,6 +117,7 @@ class StateSearch {
       failure: failure === null ? null : `${failure.kind}: ${failure.message}`,
       answers: whole.answers,
       tested,
+      runs: this.#pulse.runs,
       operations: this.#pulse.operations,
     };
   }
@@ -147,6 +148,7 @@ class StateSearch {
     await candidate.open({ run: name, domain, config, digestDepth });
     const ops = run.ops.slice(0, length);
     refuseMissing(adapter, ops);
+    this.#pulse.runs += 1;
     const { answers, failure } = await adapter.apply(ops);
     this.#pulse.throwIfInterrupted();
     if (this.#pulse.count(answers.length)) await this.#pulse.breathe();

@@ -32,6 +32,7 @@ export interface CommitBisection {
   readonly first: TestedCommit; // the earliest that is known to diverge: the first one where the verdict is `found`
   readonly candidates: readonly CommitInfo[]; // every commit that may be the first one
   readonly tested: readonly TestedCommit[]; // in order, the two ends first
+  readonly runs: number; // compared, each as often as it was
   readonly operations: number;
 }
 
@@ -55,6 +56,7 @@ export interface OperationBisection {
   readonly failure: string | null; // how the candidate broke instead
   readonly answers: { readonly n: number; readonly op: string } | null; // where answers first differ; null: nowhere
   readonly tested: readonly TestedPoint[]; // value: operations
+  readonly runs: number; // replayed, on either side
   readonly operations: number;
 }
 
@@ -81,6 +83,7 @@ export interface KeyBisection {
   readonly base: KeyAnswer; // at `good`
   readonly changed: KeyAnswer; // at `first`
   readonly tested: readonly TestedPoint[];
+  readonly runs: number; // replayed
   readonly operations: number;
 }
 

@@ -37,6 +37,7 @@ export interface ConformanceResult {
   readonly hasHello: boolean; // false: the handshake failed, and nothing else could be asked
   readonly info: AdapterInfo | null;
   readonly checks: readonly CheckResult[];
+  readonly runs: number; // opened
   readonly operations: number; // asked, in all runs
   /** Operations that its hello lists and no check asked, with all of them. */
   readonly unasked: readonly string[];
@@ -97,6 +98,7 @@ class Examination {
       hasHello: info !== null,
       info,
       checks: this.#checks,
+      runs: this.#subject.runs,
       operations: this.#subject.operations,
       unasked: (info?.ops ?? []).filter((op) => !this.#asked.has(op)),
       rates: this.#rates,

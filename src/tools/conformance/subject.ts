@@ -23,6 +23,7 @@ export class Subject {
   readonly #make: MakeTransport;
   readonly #waits: Waits;
   readonly #toolVersion: string;
+  runs = 0; // opened so far
   operations = 0; // asked so far
   #kept: { readonly dialog: Dialog; readonly conversation: Conversation } | null = null;
 
@@ -115,6 +116,7 @@ export class Stage {
   async open(conversation: Conversation, opening: RunOpening): Promise<void> {
     const refusal = await conversation.open(opening);
     if (refusal !== null) throw refused(opening.config, refusal);
+    this.subject.runs += 1;
   }
 
   /** A whole run on the start that is kept. */

@@ -26,6 +26,28 @@ export type Judgement =
 /** Runs a case from its beginning; the same case gives the same judgement. Called for several cases at once. @public */
 export type Judge = (candidate: ShrinkCase) => Promise<Judgement>;
 
+/** What was really looked at: cases run from their beginning, and the operations in them up to where they failed. @public */
+export interface Looked {
+  readonly runs: number;
+  readonly operations: number;
+}
+
+/** A judge that counts what it looks at. @internal */
+export function tallied(judge: Judge, looked: { runs: number; operations: number }): Judge {
+  return async (candidate) => {
+    const judgement = await judge(candidate);
+    const { length } = candidate.ops;
+    const n = judgement.kind === "passes" ? length : placeOf(judgement);
+    looked.runs += 1;
+    looked.operations += Math.min(length, n + 1);
+    return judgement;
+  };
+}
+
+function placeOf(judgement: Exclude<Judgement, { readonly kind: "passes" }>): number {
+  return judgement.kind === "invalid" ? judgement.n : judgement.finding.n;
+}
+
 /** One operation of a case while it is shrunk. @internal */
 export interface Piece {
   readonly operation: KvOperation;

@@ -9,7 +9,8 @@ import type { Signature } from "../findings.js";
 import { runsOf } from "../trace-runs.js";
 import type { TraceRun } from "../trace-runs.js";
 import { caseOfScenario, signatureOf } from "./case-file.js";
-import type { ShrinkCase } from "./case.js";
+import { tallied } from "./case.js";
+import type { Looked, ShrinkCase } from "./case.js";
 import { DivergenceJudge } from "./judge-divergence.js";
 import { ScenarioJudge } from "./judge-scenario.js";
 import type { RunningJudge } from "./judge.js";
@@ -33,7 +34,7 @@ export interface ShrinkSides {
 }
 
 /**
- * The first run of a trace that fails, or the run that is named. Null where none does. Throws `InputError` for a trace
+ * The first run of a trace that fails, or the run that is named; where none does what was looked at. Throws `InputError` for a trace
  * that holds nothing to shrink, `UsageError` for an unknown run. @public
  */
 export async function traceInput(
@@ -41,29 +42,30 @@ export async function traceInput(
   run: string | null,
   sides: ShrinkSides,
   reader: ReaderOptions,
-): Promise<ShrinkInput | null> {
+): Promise<ShrinkInput | Looked> {
+  const looked = { runs: 0, operations: 0 };
   for await (const traced of runsOf(trace, run, reader)) {
     const one = runCase(traced, trace);
     sides.signal?.throwIfAborted();
     const running = divergenceJudge(sides, one.depth);
-    const { kind } = await running.judge(one.case);
+    const { kind } = await tallied(running.judge, looked)(one.case);
     const input = { name: one.run, by: "divergence", running, case: one.case } as const;
     // a run that is named is shrunk or said not to fail; of all runs the first that fails is taken
     if (kind === "fails" || run !== null) return { ...input, signature: null, note: one.note };
     await running.dispose();
   }
-  return null;
+  return looked;
 }
 
 /**
  * A scenario on one of its configurations: the first on which it fails. A case that was shrunk before is judged as it
- * was then. Null where nothing fails. @public
+ * was then. Where nothing fails what was looked at. @public
  */
 export async function scenarioInput(
   scenario: Scenario,
   sides: ShrinkSides,
   config: string | null,
-): Promise<ShrinkInput | null> {
+): Promise<ShrinkInput | Looked> {
   const { name, file, invalid } = scenario;
   if (invalid !== null) {
     throw new InputError("scenario", `operation ${invalid.index}: ${invalid.message}`, { file });
@@ -86,6 +88,7 @@ export async function scenarioInput(
     const signature = signatureOf(found);
     return { name, by: "divergence", running, case: value, signature, note: null };
   }
+  const looked = { runs: 0, operations: 0 };
   for (const [label, form] of scenario.configs) {
     if (config !== null && label !== config) continue;
     const direct = directForm(form, file);
@@ -98,6 +101,8 @@ export async function scenarioInput(
     });
     const begun = await running.begin();
     if (begun === null) {
+      looked.runs += 1;
+      looked.operations += scenario.ops.length;
       await running.dispose();
       continue;
     }
@@ -106,7 +111,7 @@ export async function scenarioInput(
     const shown = label === null ? name : `${name} on ${label}`;
     return { name: shown, by: "scenario", running, signature, note, ...begun };
   }
-  return null;
+  return looked;
 }
 
 const WITHOUT_ORACLE =

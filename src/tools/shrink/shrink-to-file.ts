@@ -10,7 +10,8 @@ import { isSameFailure } from "../findings.js";
 import type { Finding, Signature } from "../findings.js";
 import { Pulse } from "../pulse.js";
 import { scenarioFault } from "../run-scenario.js";
-import { caseDigest } from "./case.js";
+import { caseDigest, tallied } from "./case.js";
+import type { Judge, Looked } from "./case.js";
 import { caseName, earlierCase, mayReplace, placeInFolder, writeCase } from "./case-file.js";
 import type { ShrinkInput } from "./inputs.js";
 import { shrink } from "./shrink.js";
@@ -46,6 +47,7 @@ export interface ShrinkReport {
   readonly isAlone: boolean | null;
   /** Whether `run` on the file fails; null: not tried. */
   readonly isShownByRun: boolean | null;
+  readonly looked: Looked;
 }
 
 /** @public */
@@ -62,7 +64,9 @@ async function shrinkWith(options: ShrinkToFileOptions): Promise<ShrinkReport> {
   const { input, start, jobs, isTimeOver, signal, onProgress } = options;
   const { running, name, by, note } = input;
   const file = new CaseWriter(options);
-  const first = await running.judge(input.case);
+  const looked = { runs: 0, operations: 0 };
+  const judge = tallied(running.judge, looked);
+  const first = await judge(input.case);
   const wanted = input.signature ?? (first.kind === "fails" ? first.finding.signature : null);
   const target = input.target ?? "free";
   const result = await shrink({
@@ -74,25 +78,29 @@ async function shrinkWith(options: ShrinkToFileOptions): Promise<ShrinkReport> {
     target,
     signature: wanted,
     resume: wanted === null ? null : file.earlier(wanted),
-    judge: running.judge,
+    judge,
     onBetter: (best) => file.write(best),
   });
-  const base = { name, by, note, result };
+  const base = { name, by, note, result, looked };
   if (result.kind !== "shrunk") {
     return { ...base, written: null, others: [], isAlone: null, isShownByRun: null };
   }
   const { best, stopped } = result;
   const isDone = stopped !== "interrupted";
-  const isAlone = isDone ? await isStandingAlone(input, best) : null;
+  const isAlone = isDone ? await isStandingAlone(input, best, judge) : null;
   const isShownByRun = isDone ? await isShown(file.path, start) : null;
   const written = await file.finish(best, isDone);
   const others = isDone ? await file.writeOthers(result.others) : [];
   return { ...base, written, others, isAlone, isShownByRun };
 }
 
-async function isStandingAlone({ running }: ShrinkInput, best: FailingCase): Promise<boolean> {
+async function isStandingAlone(
+  { running }: ShrinkInput,
+  best: FailingCase,
+  judge: Judge,
+): Promise<boolean> {
   await running.dispose(); // so that nothing of earlier runs is left
-  const judgement = await running.judge(best.case);
+  const judgement = await judge(best.case);
   return (
     judgement.kind === "fails" && isSameFailure(judgement.finding.signature, best.finding.signature)
   );
