@@ -15,6 +15,9 @@ export interface RecordOptions extends ToolControl {
   readonly digestDepth: DigestDepth | null;
   readonly stateEvery?: number; // a full state after every N-th operation
   readonly last?: number; // only the last operations of each run, and the state before them
+  /** With `last`: opens a file into which every line goes at once until its run is written, so that a kill loses nothing of
+   * what is kept. */
+  readonly openSpill?: () => TraceWriter;
   readonly intentFirst?: boolean; // a `call` line, flushed, before each call
   readonly checksAnswers?: boolean; // foreign code: an answer that the format does not know breaks a promise
 }

@@ -19,13 +19,14 @@ import { Candidate, givesDepth } from "./candidate.js";
 import type { RecordResult } from "./outcome.js";
 import type { Pulse } from "./pulse.js";
 import type { RecordOptions } from "./record-options.js";
+import { RecordSpill } from "./record-spill.js";
 import { RecordTail } from "./record-tail.js";
 import type { RunSink } from "./record-tail.js";
 
 /** What a recording asks of each of its runs. @internal */
 export type RunRecordingOptions = Pick<
   RecordOptions,
-  "digestDepth" | "stateEvery" | "intentFirst" | "checksAnswers" | "last" | "start"
+  "digestDepth" | "stateEvery" | "intentFirst" | "checksAnswers" | "last" | "openSpill" | "start"
 >;
 
 /** @internal */
@@ -55,7 +56,9 @@ export class RunRecording {
   ) {
     this.#run = run;
     this.#candidate = candidate;
-    this.#tail = options.last === undefined ? null : new RecordTail(writer, options.last);
+    const { last, openSpill } = options;
+    const spill = openSpill === undefined ? null : new RecordSpill(openSpill);
+    this.#tail = last === undefined ? null : new RecordTail(writer, last, spill);
     this.#writer = this.#tail ?? writer;
     this.#options = options;
     this.#pulse = pulse;
@@ -116,6 +119,11 @@ export class RunRecording {
   /** Writes what is kept of a run of which only the last operations are: before its end, or once it broke. */
   async settle(): Promise<void> {
     await this.#tail?.settle((state, operations) => this.#behind(state, operations));
+  }
+
+  /** Lets go of what is kept on the disk beside the trace: it stands there, or nobody wants it. */
+  dispose(): void {
+    this.#tail?.dispose();
   }
 
   async close(): Promise<void> {

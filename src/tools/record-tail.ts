@@ -5,6 +5,9 @@ import type { Answer, Digests, Operation } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import type { RunLine } from "../trace/lines.js";
 import type { TraceWriter } from "../trace/writer.js";
+import type { RecordSpill } from "./record-spill.js";
+
+type LineSink = Pick<TraceWriter, "run" | "op" | "call" | "mark" | "state">;
 
 /** What a run's recording writes into. @internal */
 export type RunSink = Pick<TraceWriter, "run" | "op" | "call" | "mark" | "state" | "flush" | "end">;
@@ -24,7 +27,7 @@ const STRETCH_LEAST = 1024;
 interface Entry {
   readonly n: number; // the operation that it is about
   readonly asked: { readonly operation: Operation; readonly digest: Digests | undefined } | null; // null: no `op` line
-  readonly write: (sink: RunSink, digest?: Digests) => void;
+  readonly write: (sink: LineSink, digest?: Digests) => void;
 }
 /** A stretch of a run. */
 interface Stretch {
@@ -38,6 +41,7 @@ interface Stretch {
 export class RecordTail implements RunSink {
   readonly #sink: RunSink;
   readonly #most: number;
+  readonly #spill: RecordSpill | null;
   #line: Omit<RunLine, "kind"> | null = null;
   #stretches: Stretch[] = [{ state: null, from: 0, digests: new Map(), entries: [] }];
   readonly #digests = new Map<string, string>(); // the last of each component
@@ -45,17 +49,23 @@ export class RecordTail implements RunSink {
   /** Operations written, once the run is over. */
   kept = 0;
 
-  /** @param most - operations that are kept, at least 1 */
-  constructor(sink: RunSink, most: number) {
+  /**
+   * @param most - operations that are kept, at least 1
+   * @param spill - takes every line at once, null: nothing is written before the end
+   */
+  constructor(sink: RunSink, most: number, spill: RecordSpill | null = null) {
     this.#sink = sink;
     this.#most = most;
+    this.#spill = spill;
   }
 
   run(line: Omit<RunLine, "kind">): void {
     this.#line = line;
+    this.#spill?.run(line);
   }
   op(n: number, operation: Operation, answer: Answer): void {
     this.#operations = n + 1;
+    this.#spill?.op(n, operation, answer);
     const { digest } = answer;
     for (const [name, value] of Object.entries(digest ?? {})) this.#digests.set(name, value);
     this.#add({
@@ -67,16 +77,20 @@ export class RecordTail implements RunSink {
     });
   }
   call(n: number, operation: Operation): void {
+    this.#spill?.call(n, operation);
     this.#add({ n, asked: null, write: (sink) => sink.call(n, operation) });
   }
   mark(n: number, text: string): void {
+    this.#spill?.mark(n, text);
     this.#add({ n, asked: null, write: (sink) => sink.mark(n, text) });
   }
   state(n: number, state: State): void {
+    this.#spill?.state(n, state);
     this.#add({ n, asked: null, write: (sink) => sink.state(n, state) });
   }
+  /** Of what is kept on the disk; nothing else is written before the end. */
   flush(): void {
-    // nothing is written before the end
+    this.#spill?.flush();
   }
 
   /** Whether a full state is wanted after this operation. */
@@ -88,9 +102,17 @@ export class RecordTail implements RunSink {
   checkpoint(n: number, state: State): void {
     const next = { state, from: n + 1, digests: new Map(this.#digests), entries: [] };
     this.#stretches = [...this.#stretches.slice(-1), next];
+    const [kept] = this.#stretches;
+    const line = this.#line;
+    if (this.#spill === null || line === null || kept === undefined || kept.from === 0) return;
+    const { entries, from } = kept;
+    const begin = { from, state: kept.state, digests: digestsAt(kept, entries, from) };
+    this.#spill.renew((writer) => {
+      writeFrom(writer, line, begin, entries);
+    });
   }
 
-  /** Writes what is kept, but for the end. */
+  /** Writes what is kept, but for the end; `dispose` lets go of what is on the disk until then. */
   async settle(behind: StateBehind): Promise<void> {
     const line = this.#line;
     if (line === null) return;
@@ -100,20 +122,16 @@ export class RecordTail implements RunSink {
       .slice(this.#stretches.indexOf(stretch))
       .flatMap((one) => one.entries);
     const begin = await this.#begin(stretch, entries, wanted, behind);
-    const first = begin.from;
-    this.kept = this.#operations - first;
-    this.#sink.run(first === 0 ? line : { ...line, starts_at: first, dropped: first });
-    if (begin.state !== null) this.#sink.state(first - 1, begin.state);
-    for (const { n, asked, write } of entries) {
-      if (n < first) continue;
-      // behind a state the first digest lists every component: nothing before it tells them
-      const isFirst = n === first && asked !== null && first > 0;
-      write(this.#sink, isFirst ? begin.digests : undefined);
-    }
+    this.kept = this.#operations - begin.from;
+    writeFrom(this.#sink, line, begin, entries);
   }
 
   end(run: string, _ops: number, digest: string | null): void {
     this.#sink.end(run, this.kept, digest);
+  }
+
+  dispose(): void {
+    this.#spill?.dispose();
   }
 
   /** The state before operation `wanted`, or the nearest earlier one that can be told. */
@@ -122,7 +140,7 @@ export class RecordTail implements RunSink {
     entries: readonly Entry[],
     wanted: number,
     behind: StateBehind,
-  ): Promise<{ from: number; state: State | null; digests: Digests | undefined }> {
+  ): Promise<Begin> {
     const { state, from } = stretch;
     if (from === wanted) return { from, state, digests: digestsAt(stretch, entries, from) };
     const between = entries.flatMap(({ n, asked }) =>
@@ -135,6 +153,30 @@ export class RecordTail implements RunSink {
 
   #add(entry: Entry): void {
     this.#stretches.at(-1)!.entries.push(entry); // there is always one
+  }
+}
+
+/** Where what is kept begins. */
+interface Begin {
+  readonly from: number; // first operation
+  readonly state: State | null; // before it; null: the run's beginning
+  readonly digests: Digests | undefined; // of every component after the first operation
+}
+
+/** A run from there on, but for its end. */
+function writeFrom(
+  sink: LineSink,
+  line: Omit<RunLine, "kind">,
+  { from, state, digests }: Begin,
+  entries: readonly Entry[],
+): void {
+  sink.run(from === 0 ? line : { ...line, starts_at: from, dropped: from });
+  if (state !== null) sink.state(from - 1, state);
+  for (const { n, asked, write } of entries) {
+    if (n < from) continue;
+    // behind a state the first digest lists every component: nothing before it tells them
+    const isFirst = n === from && asked !== null && from > 0;
+    write(sink, isFirst ? digests : undefined);
   }
 }
 

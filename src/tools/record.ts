@@ -2,7 +2,9 @@
 // before it gives the next operation, so operations go one by one.
 import { UsageError } from "../base/errors.js";
 import type { Answer } from "../base/operations.js";
+import type { AdapterInfo } from "../adapter/adapter.js";
 import { producerBlock } from "../trace/header.js";
+import type { TraceWriter } from "../trace/writer.js";
 import { Spool } from "../trace/writer-spool.js";
 import { groupOf } from "../workload/workload.js";
 import type { WorkloadGroup } from "../workload/workload.js";
@@ -41,17 +43,13 @@ class Recording {
   }
 
   async run(): Promise<RecordResult> {
-    const { workloads, writer, created, note } = this.#options;
+    const { workloads, writer } = this.#options;
     const { info } = await this.#candidate(0).ready(); // one that cannot be started leaves no file
-    // The answers are the implementation's. Without a commit nothing is known that its sources could differ from.
-    const dirty = info.revision === null ? null : info.dirty;
-    writer.header(producerBlock(info.name, info.version, info.revision, dirty), {
-      created: created ?? null,
-      note: note ?? null,
-    });
+    this.#head(writer, info);
+    const options = this.#optionsWith(info);
     for (const workload of workloads) {
       const group = groupOf(workload);
-      await this.#record(group);
+      await this.#record(group, options);
       this.#pulse.runs += group.runs.length;
       for (const [name, count] of Object.entries(group.counters ?? {})) {
         this.#counters.set(name, (this.#counters.get(name) ?? 0) + count);
@@ -71,6 +69,25 @@ class Recording {
     };
   }
 
+  // The answers are the implementation's. Without a commit nothing is known that its sources could differ from.
+  #head(writer: TraceWriter, { name, version, revision, dirty }: AdapterInfo): void {
+    const { created = null, note = null } = this.#options;
+    const isDirty = revision === null ? null : dirty;
+    writer.header(producerBlock(name, version, revision, isDirty), { created, note });
+  }
+
+  /** The options, with a header on each file of what is kept. */
+  #optionsWith(info: AdapterInfo): RecordOptions {
+    const { openSpill } = this.#options;
+    if (openSpill === undefined) return this.#options;
+    const opened = (): TraceWriter => {
+      const writer = openSpill();
+      this.#head(writer, info);
+      return writer;
+    };
+    return { ...this.#options, openSpill: opened };
+  }
+
   async dispose(): Promise<void> {
     for (const candidate of this.#candidates) await candidate.dispose();
   }
@@ -82,8 +99,8 @@ class Recording {
   }
 
   /** Records a group: its first run straight into the trace, the others beside it until their turn comes. */
-  async #record(group: WorkloadGroup): Promise<void> {
-    const { writer } = this.#options;
+  async #record(group: WorkloadGroup, options: RecordOptions): Promise<void> {
+    const { writer, openSpill } = options;
     const spools = new Map<RunRecording, Spool>();
     const recordings: RunRecording[] = [];
     try {
@@ -91,7 +108,7 @@ class Recording {
         const spool = index === 0 ? null : new Spool();
         const to = spool?.writer ?? writer;
         const candidate = this.#candidate(index);
-        const recording = new RunRecording(run, candidate, to, this.#options, this.#pulse);
+        const recording = new RunRecording(run, candidate, to, options, this.#pulse);
         recordings.push(recording);
         if (spool !== null) spools.set(recording, spool);
         await recording.open();
@@ -105,10 +122,13 @@ class Recording {
         this.#refusals += recording.refusals;
         this.#states += recording.states;
         spools.get(recording)?.appendTo(writer);
+        if (openSpill !== undefined) writer.flush();
+        recording.dispose();
         this.#failure = recording.failure;
         if (this.#failure !== null) break; // the file ends inside the run that broke
       }
     } finally {
+      for (const recording of recordings) recording.dispose();
       for (const spool of spools.values()) spool.dispose();
     }
   }

@@ -36,6 +36,9 @@ interface RecordFlags extends SelectionFlags, ImplementationFlags {
   readonly stamp?: boolean;
 }
 
+/** Behind the name of the trace: what is kept while a run goes on. */
+const KEPT = ".kept.jsonl";
+
 const HELP = `
 What is recorded: by default the runs are the product of seeds, page sizes and layouts; --scenario
 and --workload replace the seeds. The same flags on the same implementation give the same bytes.
@@ -43,7 +46,9 @@ The file appears under its name only when it is complete: when the implementatio
 earlier file of that name stays, and what was recorded until then is written to FILE.partial.
 The first line says which implementation answered: its name, version and revision.
 With --last each run begins with the full state before the operations that are kept, and goes on
-from there in replay and compare; it is written at its end, or when the implementation breaks.
+from there in replay and compare; it is written at its end, or when the implementation breaks. With
+--crash-safe as well, what is kept of the run at hand stands beside the trace at any moment, in a
+file whose name ends in .partial: after a kill convert --recover makes a trace of it.
 
 A workload serves requests one batch after another. --prefix-sharing lets them share prefixes: the
 tree is asked at admission, takes finished chunks and gives its oldest entries when a take is
@@ -64,6 +69,7 @@ Examples:
     --host-cache 4096 --checkpoint extra_buffer_lazy:512 --out lazy.jsonl
   unified-trace record --workload synthetic:5 --requests 200 --pair --out pair.jsonl
   unified-trace record --workload synthetic --last 500 --out end.jsonl
+  unified-trace record --workload synthetic --last 500 --crash-safe --out end.jsonl
   unified-trace record --workload synthetic --out - | head -3
   unified-trace record --impl checkout:../other --state every=100 --out other.jsonl`;
 
@@ -115,8 +121,11 @@ async function recordTrace(
   if (out === "-" && session.isJson) {
     throw new UsageError("--json and --out - both want standard output");
   }
-  if (flags.last !== undefined && flags.crashSafe === true) {
-    throw new UsageError("--last writes at the end, --crash-safe before each call: choose one");
+  const isKept = flags.last !== undefined && flags.crashSafe === true;
+  if (isKept && out === "-") {
+    throw new UsageError(
+      "--last with --crash-safe keeps a file beside the trace: --out - has none",
+    );
   }
   const start = starterOf(flags.impl, flags, session);
   const workloads = await selectWorkloads(flags, command, session);
@@ -135,6 +144,9 @@ async function recordTrace(
       checksAnswers: isForeign(flags.impl),
       ...(flags.state === undefined ? {} : { stateEvery: flags.state }),
       ...(flags.last === undefined ? {} : { last: flags.last }),
+      ...(isKept
+        ? { openSpill: () => createTraceWriter(`${out}${KEPT}`, { crashSafe: true }) }
+        : {}),
       signal: session.signal,
       onProgress: progressOf(session, "recorded"),
     });
