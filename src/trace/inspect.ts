@@ -290,20 +290,23 @@ function unknownKey(
   const place = below(path, key);
   const known = knownKeys(keys, context.words);
   if (!isObject && known !== null) {
-    if (keys !== "component") return unknownBand(key, known, place);
+    if (keys !== "component") return { ...unknownBand(key, known, place), isKey: true };
     const expected = `one of ${[...known].join(", ")}`;
     return {
       path: place,
       message: `unknown component "${key}"${suggestion(key, known)}`,
       expected,
+      isKey: true,
     };
   }
   if (!isObject && fields.length === 0) {
     const what = keys === "request" ? "a request's name" : `a ${keys}`;
-    return { path: place, message: `unknown key "${key}", expected ${what}`, expected: what };
+    const message = `unknown key "${key}", expected ${what}`;
+    return { path: place, message, expected: what, isKey: true };
   }
   const expected = fields.length === 0 ? "no key" : `one of ${fields.join(", ")}`;
-  return { path: place, message: `unknown key "${key}"${suggestion(key, fields)}`, expected };
+  const message = `unknown key "${key}"${suggestion(key, fields)}`;
+  return { path: place, message, expected, isKey: true };
 }
 
 function inspectEither(

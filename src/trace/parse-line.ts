@@ -5,6 +5,7 @@ import type { RunConfig } from "../base/operations.js";
 import { countAllKeys, inspectOperationLine, isPlainOpLine } from "./check.js";
 import { word } from "./fields.js";
 import type { InspectContext } from "./inspect.js";
+import { columnOf } from "./json-place.js";
 import type { Problem } from "./problem.js";
 import { inspect, inspectContext } from "./inspect.js";
 import { END_LINE, HEADER_LINE, MARK_LINE, RUN_LINES, STATE_LINE } from "./line-specs.js";
@@ -67,13 +68,26 @@ export class LineParser {
     return this.#exactly(line, text, scan, number, words);
   }
 
-  /** An error of this file. */
-  error(code: ErrorCode, message: string, line: number, problem?: Problem): InputError {
+  /** An error of this file. @param text - the line, in which the place of a problem is looked up */
+  error(
+    code: ErrorCode,
+    message: string,
+    line: number,
+    problem?: Problem,
+    text?: string,
+  ): InputError {
     const place = { file: this.#options.file, line };
     if (problem === undefined) return new InputError(code, message, place);
-    const { path, expected } = problem;
+    const { path, expected, isKey = false } = problem;
     const where = path === "" ? "" : `at ${path}: `;
-    return new InputError(code, `${where}${message}`, { ...place, path, expected });
+    const column =
+      text === undefined ? {} : { column: columnOf(text, path, isKey ? "key" : "value") };
+    return new InputError(code, `${where}${message}`, { ...place, ...column, path, expected });
+  }
+
+  /** The same without a path, at a column of the line. */
+  #errorAt(code: ErrorCode, message: string, line: number, column: number): InputError {
+    return new InputError(code, message, { file: this.#options.file, line, column });
   }
 
   #json(text: string, number: number): unknown {
@@ -96,25 +110,25 @@ export class LineParser {
     words: RunWords | null,
   ): TraceLine {
     const { kind } = line;
-    if (!isKind(kind)) throw this.error("trace_schema", unknownKind(line), number);
+    if (!isKind(kind)) {
+      throw this.#errorAt("trace_schema", unknownKind(line), number, columnOf(text, "/kind"));
+    }
     const keys = countAllKeys(line);
     if (keys !== scan.keys) {
       const twice = findDuplicateKey(text);
       if (twice !== null) {
-        throw this.error(
-          "trace_schema",
-          `the key ${shown(twice)} stands twice in one object`,
-          number,
-        );
+        const message = `the key ${shown(twice.key)} stands twice in one object`;
+        throw this.#errorAt("trace_schema", message, number, twice.column);
       }
     }
     const version = kind === "trace" ? versionProblem(line) : null;
-    if (version !== null) throw this.error("trace_version", version, number);
+    if (version !== null)
+      throw this.#errorAt("trace_version", version, number, columnOf(text, "/version"));
     const context = inspectContext(words, this.#options.lenient);
     const problem = inspectLine(kind, line, context);
     if (problem !== null) {
       const message = withDigitsOf(text, problem.message);
-      throw this.error("trace_schema", message, number, problem);
+      throw this.error("trace_schema", message, number, problem, text);
     }
     this.tally.ignoredKeys += context.ignoredKeys;
     this.tally.extensionKeys += context.extensionKeys;

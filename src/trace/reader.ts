@@ -183,7 +183,7 @@ class FileTraceReader implements TraceReader {
     if (line.kind === "trace") this.#header(line);
     const wrong = this.#structure.accept(line);
     if (wrong !== null) {
-      throw this.#parser.error(wrong.code, wrong.message, feed.number, wrong.problem);
+      throw this.#parser.error(wrong.code, wrong.message, feed.number, wrong.problem, text);
     }
     return line;
   }

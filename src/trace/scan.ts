@@ -1,4 +1,5 @@
 // One pass over the bytes of a line, before it is parsed: how many keys, how deep, whether plain ASCII.
+import { endOfString, pastSpace } from "./json-place.js";
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Int32Array.of(1).buffer)[0] === 1;
 const HIGH_BITS = 0x80808080;
@@ -144,8 +145,14 @@ function sumOfLanes(lanes: number): number {
   return (lanes & 255) + ((lanes >>> 8) & 255) + ((lanes >>> 16) & 255) + (lanes >>> 24);
 }
 
+/** A key that its object has already. @internal */
+export interface DuplicateKey {
+  readonly key: string;
+  readonly column: number; // 1-based, in UTF-16 code units
+}
+
 /** The first key that an object of this JSON text gives twice, or null. @internal */
-export function findDuplicateKey(text: string): string | null {
+export function findDuplicateKey(text: string): DuplicateKey | null {
   const open: (Set<string> | null)[] = []; // null: a list
   let i = 0;
   while (i < text.length) {
@@ -153,10 +160,10 @@ export function findDuplicateKey(text: string): string | null {
     if (char === '"') {
       const end = endOfString(text, i);
       const keys = open.at(-1);
-      if (keys instanceof Set && followedByColon(text, end)) {
+      if (keys instanceof Set && text[pastSpace(text, end)] === ":") {
         // a JSON string of a text that has been parsed
         const key = JSON.parse(text.slice(i, end)) as string;
-        if (keys.has(key)) return key;
+        if (keys.has(key)) return { key, column: i + 1 };
         keys.add(key);
       }
       i = end;
@@ -168,16 +175,4 @@ export function findDuplicateKey(text: string): string | null {
     }
   }
   return null;
-}
-
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (i < text.length && text[i] !== '"') i += text[i] === "\\" ? 2 : 1;
-  return i + 1;
-}
-
-function followedByColon(text: string, from: number): boolean {
-  let i = from;
-  while (text[i] === " " || text[i] === "\t" || text[i] === "\r" || text[i] === "\n") i += 1;
-  return text[i] === ":";
 }

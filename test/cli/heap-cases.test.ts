@@ -203,7 +203,7 @@ describe.concurrent("every recorded operation is executed, where it was (B055)",
 
   test("an unknown kind, and a kind of the other domain, stop it with their number", async () => {
     for (const [op, message] of [
-      ["heap.coalese", /:8: .*heap\.coalese.*heap\.coalesce/],
+      ["heap.coalese", /:8:\d+: .*heap\.coalese.*heap\.coalesce/],
       ["chain.flush", /:8: .*chain\.flush is no operation of domain heap/],
     ] as const) {
       const args = op === "chain.flush" ? {} : { pool: "p" };

@@ -73,7 +73,7 @@ export async function readAll(
   }
 }
 
-/** The error of reading a file, as `code exit place: message`. */
+/** The error of reading a file, as `code exit line message`; where it is no JSON the column stands behind the line. */
 export async function errorOf(path: string, options: ReaderOptions = {}): Promise<string> {
   try {
     await readAll(path, options);
@@ -81,7 +81,8 @@ export async function errorOf(path: string, options: ReaderOptions = {}): Promis
   } catch (error) {
     if (!(error instanceof UnifiedTraceError)) throw error;
     const { line, column } = error.place;
-    const where = [line, column].filter((part) => part !== undefined).join(":");
+    const parts = error.code === "trace_not_json" ? [line, column] : [line];
+    const where = parts.filter((part) => part !== undefined).join(":");
     return `${error.code} ${error.exitCode} ${where} ${error.message}`;
   }
 }
