@@ -1,5 +1,5 @@
 // `run`: scenarios against what they expect, or a serving workload without writing a trace.
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
@@ -77,8 +77,9 @@ each of the --layouts and --page-sizes.
 
 --coverage says what the scenarios together exercise, counted as they run: operation kinds (granted
 10 times, and with an effect where they have any), refusals, broken rules, effects, and of self the
-steps of relief and the cells of the clearance table. Counts of parts add up to those of the whole,
-so --floor, which asks for a share of it, goes with no --shard.
+steps of relief and the cells of the clearance table. It is on where a folder is named, unless
+--shard takes a part of it. Counts of parts add up to those of the whole, so --floor, which asks for
+a share of it, goes with no --shard.
 
 Examples:
   unified-trace run scenarios
@@ -86,7 +87,7 @@ Examples:
   unified-trace run scenarios --impl checkout:../other --json
   unified-trace run scenarios --jobs 2
   unified-trace run scenarios --shard 1/4 --time-budget 60
-  unified-trace run scenarios --coverage --floor 100
+  unified-trace run scenarios --floor 100
   unified-trace run scenarios --junit build/scenarios.xml --github
   unified-trace run scenarios --impl checkout:../other --html failures.html
   unified-trace run --report saved.json --markdown report.md
@@ -119,10 +120,11 @@ export function addRun(command: Command, session: Session, outcome: CommandOutco
       seconds("--time-budget"),
     )
     .option("--html <file>", CASES_HTML_FLAG)
-    .option("--coverage", "what the scenarios together exercise, by table")
+    .option("--coverage", "what the scenarios together exercise, by table (default: for folders)")
+    .option("--no-coverage", "do not count it")
     .option(
       "--floor <percent>",
-      "with --coverage: exit 1 below this share",
+      "exit 1 where the coverage is below this share",
       wholeNumber("--floor", 0, 100),
     )
     .option("--report <file>", "print a saved report (--json) in another form, run nothing")
@@ -172,8 +174,8 @@ async function run(
   command: Command,
   session: Session,
 ): Promise<Ran> {
-  if (flags.floor !== undefined && flags.coverage !== true)
-    throw new UsageError("--floor: only with --coverage");
+  if (flags.floor !== undefined && flags.coverage === false)
+    throw new UsageError("--floor: not with --no-coverage");
   if (flags.floor !== undefined && flags.shard !== undefined)
     throw new UsageError("--floor: not with --shard, a part reaches less than the whole");
   const start = starterOf(flags.impl, flags, session);
@@ -204,7 +206,7 @@ async function run(
   const plan = {
     ...{ scenarios, config, ...control },
     ...(shard === undefined ? {} : { shard }),
-    ...(flags.coverage === true ? { coverage: { floor: flags.floor ?? null } } : {}),
+    ...(isCounted(flags, files) ? { coverage: { floor: flags.floor ?? null } } : {}),
     isTimeOver: clockOf(timeBudget),
   };
   const result =
@@ -214,6 +216,12 @@ async function run(
   if (shard !== undefined && result.scenarios.length === 0 && timeBudget === undefined)
     throw new UsageError("nothing to run: this shard has no scenario", "fewer parts");
   return { result, scenarios };
+}
+
+/** Whether coverage is counted: where it was asked for, and of folders, which hold many scenarios for the sake of it. */
+function isCounted({ coverage, floor, shard }: RunFlags, files: readonly string[]): boolean {
+  const isCorpus = shard === undefined && files.some((file) => statSync(file).isDirectory());
+  return coverage ?? (floor !== undefined || isCorpus);
 }
 
 /** Whether the budget is spent, from now on. */
@@ -229,9 +237,9 @@ async function serve(
   control: ToolControl,
   session: Session,
 ): Promise<RunResult> {
-  const { shard, timeBudget, jobs, coverage } = flags;
-  if (coverage === true)
-    throw new UsageError("--coverage goes with scenarios, not with --workload");
+  const { shard, timeBudget, jobs, coverage, floor } = flags;
+  if (coverage === true || floor !== undefined)
+    throw new UsageError("--coverage and --floor go with scenarios, not with --workload");
   if (jobs !== undefined)
     throw new UsageError(
       "--jobs goes with scenarios: the requests of a workload wait for each other, so it is one run on one thread",
