@@ -70,9 +70,9 @@ page lost what was written to it, the auditor finds no rule broken, and what its
 holds. Files of a folder named cases, and of ./cases where there is one, run first, then those with
 the most operations; they are told in the order in which they were named. Where there is no folder
 scenarios, the word stands for the scenarios of this package. What --shard leaves to other parts,
-and what --time-budget does not reach, is left out: then the verdict is incomplete. A workload that is
-under way when the time is over ends with the next request that is served, and tells how many were.
-Its requests wait for each other: --jobs says nothing there, and --shard deals out its runs, one for
+and what --time-budget does not reach, is left out: then the verdict is incomplete. A workload that
+is under way when the time is over ends with the next request that is served, and tells how many
+were. Its requests wait for each other: --jobs says nothing there, and --shard deals out its runs, one for
 each of the --layouts and --page-sizes.
 
 --coverage says what the scenarios together exercise, counted as they run: operation kinds (granted

@@ -45,7 +45,7 @@ by outcome.
 Then, for a run, the peaks of its memory and how it went along the operations: occupancy (live bytes
 by usable ones), capacity (bytes outside every span), fragmentation (of the spans, what is not
 live). Of many runs the one with the most live bytes is shown, and --json has at most 32.
---no-curves leaves this out. --html writes a page that opens offline, with the curves of all of them.
+--no-curves leaves this out. --html writes a page that opens offline, with the curves of all.
 
 --coverage says instead what all files together exercise: operation kinds (granted 10 times, and
 with an effect where they have any), refusals, broken rules, effects; and, by replaying the files
