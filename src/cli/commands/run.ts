@@ -72,8 +72,8 @@ the most operations; they are told in the order in which they were named. Where 
 scenarios, the word stands for the scenarios of this package. What --shard leaves to other parts,
 and what --time-budget does not reach, is left out: then the verdict is incomplete. A workload that
 is under way when the time is over ends with the next request that is served, and tells how many
-were. Its requests wait for each other: --jobs says nothing there, and --shard deals out its runs, one for
-each of the --layouts and --page-sizes.
+were. Its requests wait for each other: --jobs says nothing there, and --shard deals out its runs,
+one for each of the --layouts and --page-sizes.
 
 --coverage says what the scenarios together exercise, counted as they run: operation kinds (granted
 10 times, and with an effect where they have any), refusals, broken rules, effects, and of self the
