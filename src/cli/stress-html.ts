@@ -15,12 +15,13 @@ export interface StressFound {
   readonly result: StressResult;
   readonly reproduce: Reproduce;
   readonly plan: FailingRunPlan | null; // null: of a saved report
+  readonly note?: string; // remark on the whole, one sentence
 }
 
 /** Writes the page of what was found; the exit code. @internal */
 export async function giveStressPage(
   file: string,
-  { result, reproduce, plan }: StressFound,
+  { result, reproduce, plan, note }: StressFound,
   session: Session,
 ): Promise<number> {
   const make = async (): Promise<ReturnType<typeof stressPage>> => {
@@ -37,7 +38,8 @@ export async function giveStressPage(
           "This page is made of a saved report, which holds no states: run the line of a finding with --html for page maps and the answer.",
         ]
       : [];
-    return stressPage({ result, told, reproduce, notes });
+    const remarks = note === undefined ? notes : [note, ...notes];
+    return stressPage({ result, told, reproduce, notes: remarks });
   };
   return giveCasesPage(file, make, session);
 }

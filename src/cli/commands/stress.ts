@@ -1,5 +1,6 @@
 // `stress`: the page-safety harness over seeds, or over one saved case.
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { UsageError } from "../../base/errors.js";
@@ -12,6 +13,7 @@ import { PROFILE_WORDS } from "../../tools/stress/seed.js";
 import { openDevice } from "../../device/open-device.js";
 import type { StressDevice } from "../../tools/stress/run.js";
 import { counted } from "../../report/words.js";
+import { savedCases } from "../../tools/stress/cases.js";
 import { asStress, replayCase, runStress } from "../../tools/stress/stress.js";
 import type { StressFinding, StressResult } from "../../tools/stress/stress.js";
 import { isLayout, LAYOUTS } from "../../workload/layouts.js";
@@ -195,6 +197,7 @@ async function replay(
     result: asStress(result, file),
     reproduce: (finding: StressFinding) => reproduceWith(finding, { device }),
     plan: { ops: result.counts.operations, questionsEvery: 1, isReplayed: true },
+    ...(result.finding === null ? { note: "The case no longer fails as it did." } : {}),
   };
   return worstExit([code, await giveStressPage(html, found, session)]);
 }
@@ -204,6 +207,9 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
   if (flags.minimize === true && out === undefined)
     throw new UsageError("--minimize goes with --out: it shrinks the cases that lie there");
   const questionsEvery = flags.deep === true ? 1 : QUESTIONS_EVERY;
+  const scenarios = flags.scenarios ? loadScenarios([inPackage("scenarios")]) : [];
+  const cases = out !== undefined && existsSync(join(out, "cases")) ? savedCases(out) : [];
+  checkCasesHtml(flags.html, flags, [...scenarios.map(({ file }) => file), ...cases]);
   const result = await runStress({
     seeds,
     ops,
@@ -217,7 +223,7 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
     timeBudget: timeBudget ?? null,
     out: out ?? null,
     isMinimizing: flags.minimize === true,
-    scenarios: flags.scenarios ? loadScenarios([inPackage("scenarios")]) : [],
+    scenarios,
     revision: await sourcesOf(),
     signal: session.signal,
     onProgress: progressOf(session, "run"),
