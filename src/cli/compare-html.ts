@@ -1,6 +1,8 @@
 // The page of a comparison: which run it shows, and what drives its two sides.
+import { EXIT } from "../base/exit-codes.js";
 import { comparisonsText } from "../report/compare-text.js";
 import { PLAIN } from "../report/palette.js";
+import { visible } from "../report/words.js";
 import { savedComparePage } from "../report/html/saved-compare-page.js";
 import type { CompareResult, RunComparison } from "../tools/outcome.js";
 import type { MapImplementation } from "../tools/view/map-source.js";
@@ -74,7 +76,14 @@ export async function giveSavedPage(
   trace: string | null,
   session: Session,
 ): Promise<number> {
-  return giveCasesPage(file, async () => savedComparePage(results, trace), session);
+  const code = await giveCasesPage(file, async () => savedComparePage(results, trace), session);
+  const differing = results.flatMap(({ runs }) => runs).find((run) => run.reproduce !== null);
+  const [command] = differing?.reproduce?.split(/ {3}# /, 1) ?? [];
+  if (code === EXIT.ok && command !== undefined)
+    session.note(
+      `unified-trace: a saved report holds no page maps; with the trace at hand: ${visible(command)} --html FILE`,
+    );
+  return code;
 }
 
 /** Equal digests of all components are an equal state; without them nothing is known. */

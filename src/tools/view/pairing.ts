@@ -27,15 +27,15 @@ export class PairWalk {
   readonly #candidate: OperationQueue;
   /** Operations of either side that stood alone so far. */
   readonly alone: { base: number; candidate: number } = { base: 0, candidate: 0 };
-  readonly #alone: { readonly base: readonly Alone[]; readonly candidate: readonly Alone[] };
+  readonly #alone: { readonly base: AloneRanges; readonly candidate: AloneRanges };
 
   /** @param blocks - what differs, as the alignment tells it */
   constructor(base: TraceCursor, candidate: TraceCursor, blocks: readonly AlignedBlock[]) {
     this.#base = new OperationQueue(base);
     this.#candidate = new OperationQueue(candidate);
     this.#alone = {
-      base: blocks.flatMap((block) => aloneOf(block, "base", "candidate")),
-      candidate: blocks.flatMap((block) => aloneOf(block, "candidate", "base")),
+      base: new AloneRanges(blocks.flatMap((block) => aloneOf(block, "base", "candidate"))),
+      candidate: new AloneRanges(blocks.flatMap((block) => aloneOf(block, "candidate", "base"))),
     };
   }
 
@@ -44,8 +44,8 @@ export class PairWalk {
     const base = await this.#base.peek();
     const candidate = await this.#candidate.peek();
     if (base === null && candidate === null) return null;
-    const here = base === null ? null : aloneAt(this.#alone.base, base.n);
-    const there = candidate === null ? null : aloneAt(this.#alone.candidate, candidate.n);
+    const here = base === null ? null : this.#alone.base.at(base.n);
+    const there = candidate === null ? null : this.#alone.candidate.at(candidate.n);
     // what moved to where the other side has it as well is a pair after all
     const isPair = here === there;
     const isAlone = base !== null && (candidate === null || (here !== null && !isPair));
@@ -71,8 +71,21 @@ function aloneOf(
   return from + paired < to ? [{ from: from + paired, to, block }] : [];
 }
 
-function aloneAt(ranges: readonly Alone[], n: number): AlignedBlock | null {
-  return ranges.find(({ from, to }) => from <= n && n < to)?.block ?? null;
+/** Ranges of one side, asked for operations that do not descend. */
+class AloneRanges {
+  readonly #ranges: readonly Alone[];
+  #at = 0;
+
+  constructor(ranges: readonly Alone[]) {
+    this.#ranges = [...ranges].sort((one, other) => one.from - other.from);
+  }
+
+  /** The block that operation `n` stands alone in; null: it has a partner. */
+  at(n: number): AlignedBlock | null {
+    while ((this.#ranges[this.#at]?.to ?? Infinity) <= n) this.#at += 1;
+    const range = this.#ranges[this.#at];
+    return range !== undefined && range.from <= n ? range.block : null;
+  }
 }
 
 /** The operations of a run, one by one. */
