@@ -34,7 +34,9 @@ export class Bindings {
 
   /** Every bound id with its page, ids ascending. */
   forEach(visit: (id: number, page: number) => void): void {
-    for (const [id, page] of this.#pages.entries()) if (page > 0) visit(id, page);
+    this.#pages.forEach((page, id) => {
+      if (page > 0) visit(id, page);
+    });
   }
 
   /** The same as pairs. */

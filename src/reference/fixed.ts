@@ -61,10 +61,10 @@ export function fixedByTransfers(world: World, band: Band): number[] {
     .flatMap((transfer) => transfer.places)
     .filter((place) => place.band === band.name)
     .map(({ page }) => page);
-  const live = livePages(band);
+  const live = new Set(used.length === 0 ? [] : livePages(band));
   return [
     ...heldPages(world, band),
-    ...used.filter((page) => live.includes(page)),
+    ...used.filter((page) => live.has(page)),
     ...band.vacated.filter((page) => transfersOn(world, band, page, ["send"]).length > 0),
   ];
 }

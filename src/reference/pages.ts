@@ -1,5 +1,6 @@
 // What happens to single pages: freed, returned, parked, absorbed, handed out. Places only; who reads them is the
 // business of signals.
+import type { MovePair } from "../base/effects.js";
 import { fencePage, isOver, keepersOf, usersOf } from "./signals.js";
 import { ascending, type Band, liveCount, pendingCount, type World } from "./world.js";
 import { append as appendTo } from "../base/append.js";
@@ -81,31 +82,28 @@ export function absorbEdges(world: World, band: Band): number {
   return absorbed.length;
 }
 
-/** The id that a live page is bound to; undefined for a reserved one. @internal */
-export function idAt(band: Band, page: number): number | undefined {
-  return band.bindings.entries().find(([, place]) => place === page)?.[0];
-}
-
-/** Rebinds a page that moved. @internal */
-export function rebind(band: Band, from: number, to: number): void {
-  const id = idAt(band, from);
-  if (id === undefined) throw new Error(`${band.name} has no id for page ${from}`);
-  band.bindings.set(id, to);
+/** Rebinds pages that moved at once: no source of one pair is the target of another. @internal */
+export function rebind(band: Band, moves: readonly MovePair[]): void {
+  const ids = new Map(band.bindings.entries().map(([id, page]) => [page, id]));
+  for (const [from, to] of moves) {
+    const id = ids.get(from);
+    if (id === undefined) throw new Error(`${band.name} has no id for page ${from}`);
+    band.bindings.set(id, to);
+  }
 }
 
 /** Checks that every page of the span is exactly one of live, hole, pending, vacated. @internal */
 export function isConserved(band: Band): boolean {
-  const all = [
-    ...band.bindings.pages(),
-    ...band.reserved,
-    ...band.holes,
-    ...band.pending.flatMap((batch) => batch.pages),
-    ...band.vacated,
-  ];
-  const seen = new Uint8Array(band.high - band.low);
-  for (const page of all) {
-    if (seen[page - band.low] !== 0) return false; // a second time, or outside
-    seen[page - band.low] = 1;
-  }
-  return all.length === seen.length;
+  const times = new Uint32Array(band.high - band.low); // by page of the span
+  let outside = 0;
+  const see = (page: number): void => {
+    if (page < band.low || page >= band.high) outside += 1;
+    else times[page - band.low]! += 1; // inside
+  };
+  band.bindings.forEach((_, page) => {
+    see(page);
+  });
+  for (const pages of [band.reserved, band.holes, band.vacated]) pages.forEach(see);
+  for (const { pages } of band.pending) pages.forEach(see);
+  return outside === 0 && times.every((count) => count === 1);
 }

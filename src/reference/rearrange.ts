@@ -64,17 +64,17 @@ export function relocate(world: World, band: Band, start: number): void {
   const batches = shiftMoves(band, start);
   const moves = batches.flat();
   const sources = moves.map(([from]) => from);
-  const targets = moves.map(([, to]) => to);
+  const targets = new Set(moves.map(([, to]) => to));
   const signals = writersOf(world, band, sources, "urgent");
   for (const page of targets) signals.push(...fencesOfPage(world, band, page));
   // A source that a later pair overwrites must have no reader left.
-  for (const page of sources.filter((source) => targets.includes(source)))
+  for (const page of sources.filter((source) => targets.has(source)))
     signals.push(...usersOf(world, band, page));
   waitFor(world, signals);
   const users = sources.map((page) => usersOf(world, band, page));
   for (const batch of batches) issueMove(world, band, batch);
   sources.forEach((page, index) => {
-    if (!targets.includes(page)) fencePage(world, band, page, users[index]!); // one list a source
+    if (!targets.has(page)) fencePage(world, band, page, users[index]!); // one list a source
   });
   band.low = start;
   band.high = start + liveCount(band);
@@ -88,8 +88,9 @@ function movePages(world: World, band: Band, moves: readonly MovePair[], urgency
   const signals = writersOf(world, band, sources, urgency);
   for (const page of targets) signals.push(...usersOf(world, band, page));
   waitFor(world, signals);
-  band.holes = band.holes.filter((page) => !targets.includes(page));
-  band.vacated = band.vacated.filter((page) => !targets.includes(page));
+  const filled = new Set(targets);
+  band.holes = band.holes.filter((page) => !filled.has(page));
+  band.vacated = band.vacated.filter((page) => !filled.has(page));
   issueMove(world, band, moves);
   // What only a host copy still reads is a hole at once; its next writer waits the copy.
   for (const page of sources) {
@@ -99,7 +100,7 @@ function movePages(world: World, band: Band, moves: readonly MovePair[], urgency
 }
 
 function issueMove(world: World, band: Band, moves: readonly MovePair[]): void {
-  for (const [from, to] of moves) rebind(band, from, to);
+  rebind(band, moves);
   world.fx.push(["move", band.name, moves]);
   world.moveEpoch += 1;
 }
