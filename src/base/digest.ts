@@ -77,14 +77,15 @@ export class LaneSum implements Lanes {
   }
 }
 
-const HEX16: readonly string[] = Array.from({ length: 65536 }, (_, i) =>
-  i.toString(16).padStart(4, "0"),
-);
+const HEX16: string[] = new Array<string>(65536); // filled as they are asked for: all of them cost every start
+
+function hex16(value: number): string {
+  return (HEX16[value] ??= value.toString(16).padStart(4, "0"));
+}
 
 /** Sixteen hex digits, lane a first. @public */
 export function hexOf(a: number, b: number): string {
-  // every index is below 65536
-  return HEX16[a >>> 16]! + HEX16[a & 0xffff]! + HEX16[b >>> 16]! + HEX16[b & 0xffff]!;
+  return hex16(a >>> 16) + hex16(a & 0xffff) + hex16(b >>> 16) + hex16(b & 0xffff);
 }
 
 /** Folds component digests in order into the digest of an `end` line. @public */

@@ -1,7 +1,7 @@
 // `--html FILE` of `run`, `stress` and of saved reports: a page with a table of runs, and the failures in full.
 import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
 import { EXIT } from "../base/exit-codes.js";
-import { type CasesPage, casesPage } from "../report/html/cases-page.js";
+import type { CasesPage } from "../report/html/cases-page.js";
 import { bytes, counted, visible } from "../report/words.js";
 import { writeWhole } from "../workload/case-files.js";
 import type { ReportFlags } from "./reports.js";
@@ -38,6 +38,7 @@ export async function giveCasesPage(
 ): Promise<number> {
   try {
     const parts = await make();
+    const { casesPage } = await import("../report/html/cases-page.js"); // the viewer with it
     const page = casesPage(parts);
     writeWhole(file, page.html);
     const cases = parts.report.suites.reduce((sum, suite) => sum + suite.cases.length, 0);

@@ -14,16 +14,13 @@ export interface SavedFailure {
 type Bag = Readonly<Record<string, unknown>>;
 
 /** Null where the file is no report. Throws `InputError` for one that holds no failure that can be found again. @internal */
-export async function savedReport(
-  json: JsonFile,
-  run: string | null,
-): Promise<SavedFailure | null> {
+export function savedReport(json: JsonFile, run: string | null): SavedFailure | null {
   const { value, file } = json;
   if (!isBag(value) || (value["command"] !== "compare" && value["command"] !== "run")) return null;
   return value["command"] === "compare" ? ofCompare(value, file, run) : ofRun(value, file, run);
 }
 
-async function ofCompare(report: Bag, file: string, wanted: string | null): Promise<SavedFailure> {
+function ofCompare(report: Bag, file: string, wanted: string | null): SavedFailure {
   const runs = listOf(report["runs"]).filter((run) => run["verdict"] === "divergent");
   const first = isBag(report["first"]) ? report["first"]["run"] : undefined;
   const run = runs.find((one) => one["run"] === (wanted ?? first)) ?? null;
@@ -37,7 +34,7 @@ async function ofCompare(report: Bag, file: string, wanted: string | null): Prom
   if (/\.jsonl(\.gz|\.zst)?$/.test(candidate)) {
     throw wrong(file, "the report compares two traces: shrinking needs implementations");
   }
-  const hash = await traceHash(trace);
+  const hash = traceHash(trace);
   if (typeof base["trace"] === "string" && hash !== null && hash !== base["trace"]) {
     throw wrong(file, `the trace ${trace} is another one than the report is about`);
   }

@@ -125,7 +125,7 @@ async function bisectCommand(
   };
   const result = await search(mode, { trace, flags, session, control });
   const reproduce = reproduceLine(result, { trace, flags, session, control });
-  if (session.isJson) session.printJson(bisectJson(result, await traceHash(trace), reproduce));
+  if (session.isJson) session.printJson(bisectJson(result, traceHash(trace), reproduce));
   else session.print(bisectText(result, session.palette, reproduce));
   return result.verdict === "found" ? EXIT.ok : EXIT.incomplete;
 }

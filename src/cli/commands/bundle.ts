@@ -86,7 +86,7 @@ async function bundle(flags: BundleFlags, session: Session): Promise<number> {
     );
   }
   if (isSameFile(trace, out)) throw new UsageError(`--out ${out} is the trace itself`);
-  const hash = await traceHash(trace);
+  const hash = traceHash(trace);
   const saved = report === undefined ? null : await readSaved(report, trace, hash, session);
   const { revision, dirty } = await readRevision();
   const about = {

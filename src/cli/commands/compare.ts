@@ -201,7 +201,6 @@ async function compare(
   if (flags.time === true) checkTiming(flags.trace, flags);
   const accepted = flags.baseline === undefined ? null : readBaseline(readJsonFile(flags.baseline));
   const masks = masksOf(flags);
-  const hashing = traceHash(await fileOf(base));
   const results: CompareResult[] = [];
   for (const candidate of candidates) {
     let result = await compareOne(base, candidate, flags, session, masks.active);
@@ -224,7 +223,7 @@ async function compare(
       `unified-trace: mask ${path} ended on ${expires} and hides nothing (${visible(reason)})`,
     );
   }
-  const hash = await hashing;
+  const hash = traceHash(await fileOf(base));
   const told = results.map((result) => withProvenance(result, hash));
   const code = give(told, hash, flags, session);
   const [result] = told;

@@ -94,7 +94,7 @@ async function shrinkCommand(file: string, flags: ShrinkFlags, session: Session)
   );
   const { named, scenario } = isTrace(file)
     ? { named: sidesOf(file, flags.run ?? null, flags, {}), scenario: null }
-    : await namedByFile(file, inputs, flags);
+    : namedByFile(file, inputs, flags);
   const start = starterOf(named.candidate, flags, session);
   const sides: ShrinkSides = {
     candidate: start,
@@ -123,12 +123,12 @@ function isTrace(file: string): boolean {
 }
 
 /** What a JSON file means: a report names a trace or a scenario and who answered it. */
-async function namedByFile(
+function namedByFile(
   file: string,
   inputs: ReadInputs,
   flags: ShrinkFlags,
-): Promise<{ named: Named; scenario: Scenario | null }> {
-  const report = await savedReport(readJsonFile(file, inputs), flags.run ?? null);
+): { named: Named; scenario: Scenario | null } {
+  const report = savedReport(readJsonFile(file, inputs), flags.run ?? null);
   if (report?.kind === "trace") {
     return { named: sidesOf(report.file, report.run, flags, report), scenario: null };
   }

@@ -92,7 +92,7 @@ async function sweep(flags: SweepFlags, session: Session): Promise<number> {
       session.progress.show(`${range.key} ${grouped(value)}: ${counted(refused, "refusal")}`);
     },
   });
-  if (session.isJson) session.printJson(sweepJson(result, await traceHash(fileOfSpec(trace))));
+  if (session.isJson) session.printJson(sweepJson(result, traceHash(fileOfSpec(trace))));
   else session.print(sweepText(result, session.palette));
   if (result.error !== null && !session.isJson)
     session.note(`unified-trace: ${visible(result.error.describe())}`);
