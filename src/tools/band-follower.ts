@@ -8,7 +8,7 @@ import { KVStorage } from "../kv/storage.js";
 import type { BandCounts } from "../kv/storage.js";
 import { equalAnswers } from "../trace/compare-values.js";
 import type { OpLine, RunLine } from "../trace/lines.js";
-import { RunAuditor } from "./audit/auditor.js";
+import { RunAuditor, unauditable } from "./audit/auditor.js";
 
 /** What is known of the bands after an operation. `whole`: in chain order; `live`: pages in use alone, by band. @internal */
 export type BandReading =
@@ -85,7 +85,9 @@ export class BandFollower {
       if (operation.op !== "boot" || answer.ok === undefined) return;
       const config = (this.#line.derived ?? this.#line.config) as DirectConfig; // one of the two is direct
       if (!("sub_pools" in config)) return; // a model form without its derived one
-      this.#auditor = new RunAuditor(config, answer.ok as BootOk); // of a boot
+      const boot = answer.ok as BootOk; // of a boot
+      if (unauditable(config, boot) !== null) return;
+      this.#auditor = new RunAuditor(config, boot);
     }
     this.#auditor.line(n, operation, answer);
   }

@@ -8,7 +8,7 @@ import { noSuchRun } from "../compare-results.js";
 import type { Finding } from "../findings.js";
 import { Pulse } from "../pulse.js";
 import type { ToolControl } from "../pulse.js";
-import { RunAuditor } from "./auditor.js";
+import { RunAuditor, unauditable } from "./auditor.js";
 
 const BATCH_LINES = 256;
 const DEFAULT_MOST = 5;
@@ -166,7 +166,14 @@ class TraceAudit {
     if (this.#auditor === null) {
       if (op !== "boot" || answer.ok === undefined) return; // a refused boot leaves nothing to own
       const config = (this.#run.derived ?? this.#run.config) as DirectConfig; // one of the two is direct
-      this.#auditor = new RunAuditor(config, answer.ok as BootOk); // of a boot
+      const boot = answer.ok as BootOk; // of a boot
+      const why = unauditable(config, boot);
+      if (why !== null) {
+        this.#skipped.push({ run: this.#run.run, why });
+        this.#run = null;
+        return;
+      }
+      this.#auditor = new RunAuditor(config, boot);
     }
     this.#keep(this.#auditor.line(line.n, { op, args } as KvOperation, answer));
   }

@@ -28,6 +28,16 @@ export interface UncheckedRules {
   readonly isMost: boolean; // little is left
 }
 
+const HELD_MAX = 2 ** 24; // rows, pages of a band
+
+/** Why the books of a run could not be held in memory; null: they can. @public */
+export function unauditable(config: DirectConfig, { bands }: BootOk): string | null {
+  const limit = `at most ${HELD_MAX} are held`;
+  if (config.rows > HELD_MAX) return `it has ${config.rows} rows, ${limit}`;
+  const large = Object.entries(bands).find(([, { pages }]) => pages > HELD_MAX);
+  return large === undefined ? null : `its band ${large[0]} has ${large[1].pages} pages, ${limit}`;
+}
+
 /**
  * Audits one run that begins with its boot. What a line breaks comes back with that line; after the first finding of a run
  * later ones may follow from it. Memory follows the pages, rows and names in use, not the length of the run. @public

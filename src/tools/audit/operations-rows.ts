@@ -208,7 +208,8 @@ export function windowRetire(
         { band },
       );
     const start = Math.max(row.cursors[band.index]!, row.protected); // one a band
-    for (let page = books.pagesOf(start); page < due.cursor / books.pageSize; page++) {
+    const end = Math.min(row.ids.length, due.cursor / books.pageSize); // beyond its ids a row has no pages
+    for (let page = books.pagesOf(start); page < end; page++) {
       const id = row.ids[page] ?? 0;
       if (id !== 0) list.page(band, id);
     }
