@@ -234,7 +234,8 @@ export function windowRetire(
     const floor = floorOf(world, request, band.window);
     const cursor = retiredCursor(world, request, band.name, band.window, len, floor);
     const from = Math.max(request.cursors[band.name] ?? 0, request.protected) / pageSize;
-    for (let page = Math.ceil(from); page < cursor / pageSize; page++)
+    const end = Math.min(cursor / pageSize, request.virtual.length); // a row holds no more
+    for (let page = Math.ceil(from); page < end; page++)
       units.push(...dropWindowPage(request, band.name, page));
     request.cursors[band.name] = cursor;
     answer[band.name] = { cursor, floor, freed: [] };

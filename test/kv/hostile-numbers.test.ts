@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { DirectConfig } from "../../src/base/operations.js";
 import { KVStorage } from "../../src/kv/storage.js";
+import { Reference } from "../../src/reference/reference.js";
 
 const CONFIG: DirectConfig = {
   page_size: 1,
@@ -70,4 +71,16 @@ test("an arena does not grow beyond what can be held", () => {
     args: { arena_bytes: 2 ** 52, chunk_bytes: 1 },
   });
   expect(answer.err).toEqual({ code: "refused_backing" });
+});
+
+test("a window far beyond its row retires what the row holds, at once, in both allocators", () => {
+  for (const run of [new KVStorage(CONFIG, { digestDepth: null }), new Reference(CONFIG, null)]) {
+    run.apply({ op: "boot", args: {} });
+    run.apply({ op: "row.alloc", args: { reqs: ["r1"] } });
+    run.apply({ op: "tokens.extend", args: { batch: [{ req: "r1", from: 0, to: 3 }] } });
+    const { ok } = run.apply({ op: "window.retire", args: { req: "r1", len: 2 ** 50 } });
+    // pages 1 to 3 of the window lie below the token at which the next window begins
+    const cursor = 2 ** 50 - 4;
+    expect(ok).toEqual({ window_4: { cursor, floor: null, freed: [[1, 3]] } });
+  }
 });

@@ -166,7 +166,8 @@ function retire(core: KvCore, request: Request, band: Band, computed: number): R
   if (floor !== null) threshold = Math.min(threshold, floor);
   const next = Math.max(cursor, Math.floor(threshold / size) * size);
   const start = Math.max(cursor, request.protected);
-  for (let index = core.pagesOf(start); index < next / size; index++) {
+  const end = Math.min(next / size, request.pages.length); // `len` may lie beyond what the row holds
+  for (let index = core.pagesOf(start); index < end; index++) {
     const virtual = request.pages[index] ?? 0;
     if (virtual > 0 && core.isWindowBound(band, virtual)) core.freeBandPage(band, virtual);
   }
