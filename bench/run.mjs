@@ -242,7 +242,7 @@ function equalFilesGoal(file) {
   }
   const found = inTurn({
     cmp: () => wall([file, copy], "cmp"),
-    ours: () => wall([MEASURE, "files", file, copy]),
+    ours: () => wall([COMMAND, "compare", file, copy]),
     measured: () => measure("files", file, copy),
   });
   const [cmp, ours] = [median(found.cmp), median(found.ours)];

@@ -18,6 +18,8 @@ const FRAME = Buffer.from('{"kind":"op","n":');
 const NAME = Buffer.from(',"op":"');
 const ARGS = Buffer.from('","args":{');
 const OK = Buffer.from('"ok":');
+const EFFECTS_END = Buffer.from('x":['); // of `"fx":[`: a search for it is not held up at every quote
+const LETTER_F = 0x66;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BRACE = 0x7d;
@@ -61,6 +63,8 @@ export class EqualLines {
   #counted = 0;
   readonly #digits = new Uint8Array(16); // of the operation's number that must come, from `#firstDigit` on
   #firstDigit = 15;
+  #window: Buffer = Buffer.alloc(0); // the room up to the last of the lines at hand
+  #effectsAt = -1; // where effects begin next in the window, Infinity: nowhere any more
 
   constructor(file: string, offset: number) {
     this.place = { offset, line: 2 };
@@ -80,6 +84,12 @@ export class EqualLines {
     const count = this.#counted;
     this.#counted = 0;
     return count;
+  }
+
+  /** The lines to come lie in the first `end` bytes of the room. */
+  look({ bytes }: LineBytes, end: number): void {
+    this.#window = bytes.subarray(0, end);
+    this.#effectsAt = -1;
   }
 
   /** The line `bytes[start, end)`, `offset` bytes being before the room; false: it is unusual, and the search ends. */
@@ -108,7 +118,7 @@ export class EqualLines {
     // a line that ends in a digest is no refusal: a refusal changes nothing
     if (endsInDigest(bytes, end)) run.hasDigests = true;
     else if (!this.#withoutDigest(room, run, start, at, end)) return false;
-    run.hasEffects ||= latin1(bytes, start, end).includes('"fx":[');
+    run.hasEffects ||= this.#hasEffects(start, end);
     if (known.name === "row.alloc" && !this.#noteOpened(room, run, start, end)) return false;
     const isBoot = known.name === "boot";
     if (run.line.domain === "kv" && isBoot !== this.#isZero()) return false;
@@ -128,6 +138,11 @@ export class EqualLines {
     if (rule === "unknown_request" && req !== undefined && !run.opened.has(req)) return false;
     run.refusals += 1;
     return true;
+  }
+
+  #hasEffects(start: number, end: number): boolean {
+    if (this.#effectsAt < start) this.#effectsAt = nextEffects(this.#window, start);
+    return this.#effectsAt < end;
   }
 
   #noteOpened(room: LineBytes, run: OpenRun, start: number, end: number): boolean {
@@ -246,6 +261,14 @@ export class EqualLines {
 function hasAt(bytes: Buffer, wanted: Buffer, at: number): boolean {
   for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
+}
+
+// Where the next `"fx":[` has its `x`.
+function nextEffects(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf(EFFECTS_END, from);
+  while (at >= 0 && (bytes[at - 1] !== LETTER_F || bytes[at - 2] !== QUOTE))
+    at = bytes.indexOf(EFFECTS_END, at + 1);
+  return at < 0 ? Infinity : at;
 }
 
 // Behind the arguments stands `},"ok":`; inside a string a quote has a backslash before it.

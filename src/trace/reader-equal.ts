@@ -229,6 +229,7 @@ class Blocks {
   /** Hands over the lines that are compared to their end; false where one of them is unusual. */
   eachLine(lines: EqualLines): boolean {
     const { bytes } = this.#room;
+    lines.look(this.#room, this.compared);
     let end = bytes.indexOf(LINE_FEED, this.lineStart);
     while (end >= 0 && end < this.compared) {
       if (!lines.take(this.#room, this.lineStart, end, this.offset)) return false;
