@@ -10,9 +10,10 @@ import type { ServingOptions } from "../../src/workload/serving.js";
 import { servingWorkload } from "../../src/workload/serving.js";
 import { groupOf } from "../../src/workload/workload.js";
 import type { WorkloadGroup } from "../../src/workload/workload.js";
-import { smallOptions } from "./serving-small.js";
+import { smallOptions } from "../workload/serving-small.js";
 
 const MOST = 60_000; // operations of a small run
+const SEEDS = process.env["UT_FULL"] === "1" ? [0, 1, 2, 3, 4, 5] : [0, 3];
 
 interface Step {
   readonly run: number;
@@ -78,14 +79,14 @@ describe.each(SWITCHES)("%s", (_, given) => {
 
   describe.each(LAYOUTS)("%s", (layout) => {
     test.each([1, 4, 16])("p%i: a run is legal, comes to rest and leaves nothing", (pageSize) => {
-      for (let seed = 0; seed < 6; seed++) {
+      for (const seed of SEEDS) {
         const options = smallOptions(seed, layout, pageSize, switches);
         expectHealthy(groupOf(servingWorkload(options)), options);
       }
     });
 
     test.each([1, 4, 16])("p%i: so are the two runs of a pair", (pageSize) => {
-      for (let seed = 0; seed < 6; seed++) {
+      for (const seed of SEEDS) {
         const options = smallOptions(seed, layout, pageSize, switches);
         expectHealthy(servingPair(options), options);
       }
