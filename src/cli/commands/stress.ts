@@ -208,7 +208,9 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
     throw new UsageError("--minimize goes with --out: it shrinks the cases that lie there");
   const questionsEvery = flags.deep === true ? 1 : QUESTIONS_EVERY;
   const scenarios = flags.scenarios ? loadScenarios([inPackage("scenarios")]) : [];
-  const cases = out !== undefined && existsSync(join(out, "cases")) ? savedCases(out) : [];
+  // a folder that is none is told when it is opened as one
+  const hasCases = out !== undefined && isFolder(join(out, "cases"));
+  const cases = hasCases ? savedCases(out) : [];
   checkCasesHtml(flags.html, flags, [...scenarios.map(({ file }) => file), ...cases]);
   const result = await runStress({
     seeds,
@@ -238,6 +240,10 @@ async function stress(flags: StressFlags, session: Session): Promise<number> {
   const reproduce = (finding: StressFinding): string => reproduceWith(finding, flags);
   const plan = { ops, questionsEvery, isReplayed: false };
   return give({ result, reproduce, plan }, flags, session);
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 async function give(
