@@ -4,8 +4,9 @@ import { EXIT } from "../base/exit-codes.js";
 import type { CasesPage } from "../report/html/cases-page.js";
 import { bytes, counted, visible } from "../report/words.js";
 import { writeWhole } from "../workload/case-files.js";
+import { refuseTwice, written } from "./html-page.js";
 import type { ReportFlags } from "./reports.js";
-import { isSameFile, refuseOverInputs } from "./same-file.js";
+import { refuseOverInputs } from "./same-file.js";
 import type { Session } from "./session.js";
 
 /** Help of the flag. @internal */
@@ -21,10 +22,7 @@ export function checkCasesHtml(
   if (html === undefined) return;
   if (html === "-") throw new UsageError("--html writes a file: - is none");
   refuseOverInputs([["--html", html]], inputs);
-  for (const other of [junit, markdown]) {
-    if (other === undefined || other === "-" || !isSameFile(other, html)) continue;
-    throw new UsageError(`--html ${html} is named twice: give the page a file of its own`);
-  }
+  refuseTwice(html, [junit, markdown]);
 }
 
 /**
@@ -36,26 +34,18 @@ export async function giveCasesPage(
   make: () => Promise<CasesPage>,
   session: Session,
 ): Promise<number> {
-  try {
+  const done = await written(session, async () => {
     const parts = await make();
     const { casesPage } = await import("../report/html/cases-page.js"); // the viewer with it
     const page = casesPage(parts);
     writeWhole(file, page.html);
     const cases = parts.report.suites.reduce((sum, suite) => sum + suite.cases.length, 0);
-    const shown = counted(
-      [...parts.details.values()].filter(({ view }) => view !== null).length,
-      "page map",
-    );
-    session.note(
-      `unified-trace: ${visible(file)} tells of ${counted(cases, "case")}, ${shown}, ${bytes(page.bytes)}`,
-    );
-    return EXIT.ok;
-  } catch (error) {
-    session.signal.throwIfAborted();
-    if (!(error instanceof UnifiedTraceError) || error instanceof InternalError) throw error;
-    session.note(`unified-trace: no page: ${visible(error.describe())}`);
-    return error.exitCode;
-  }
+    const maps = [...parts.details.values()].filter(({ view }) => view !== null).length;
+    const shown = `${counted(cases, "case")}, ${counted(maps, "page map")}`;
+    session.note(`unified-trace: ${visible(file)} tells of ${shown}, ${bytes(page.bytes)}`);
+    return page;
+  });
+  return typeof done === "number" ? done : EXIT.ok;
 }
 
 /** What cannot be had again is told in the place of the maps. @internal */

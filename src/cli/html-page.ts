@@ -28,6 +28,12 @@ export function checkHtml(file: string | undefined, trace: string | undefined): 
   }
 }
 
+/** Refuses a page that another flag names as well. Throws `UsageError`. @internal */
+export function refuseTwice(file: string, others: readonly (string | undefined)[]): void {
+  if (others.some((other) => other !== undefined && other !== "-" && isSameFile(other, file)))
+    throw new UsageError(`--html ${file} is named twice: give the page a file of its own`);
+}
+
 /** The same of a comparison: a page has two sides, and `others` are the files of its other flags. @internal */
 export function checkPages(
   file: string | undefined,
@@ -36,10 +42,7 @@ export function checkPages(
   others: readonly (string | undefined)[],
 ): void {
   if (file === undefined) return;
-  for (const other of others) {
-    if (other === undefined || !isSameFile(other, file)) continue;
-    throw new UsageError(`--html ${file} is named twice: give the page a file of its own`);
-  }
+  refuseTwice(file, others);
   if (candidates.length > 1) throw new UsageError("--html shows one candidate, not several");
   for (const { kind, name } of candidates) if (kind === "file") checkHtml(file, name);
   checkHtml(file, base);
@@ -77,8 +80,8 @@ export async function giveStatsPage(
   return typeof done === "number" ? done : EXIT.ok;
 }
 
-/** What was written, or the exit code of what kept it from that. */
-async function written<T extends object>(
+/** What was written, or the exit code of what kept it from that, which is told and takes nothing from the answer. @internal */
+export async function written<T extends object>(
   session: Session,
   write: () => T | Promise<T>,
 ): Promise<T | number> {

@@ -13,7 +13,7 @@ import { Prng } from "../../../src/base/prng.js";
 import type { BandState, State } from "../../../src/base/state.js";
 import { grouped } from "../../../src/report/words.js";
 import { folder, linesOf, root, start } from "../../cli/command-line.js";
-import { chromiumPath, launch } from "./browser.js";
+import { chromiumPath, launch, Watched } from "./browser.js";
 
 const IS_WHOLE = process.env["UT_FULL"] === "1";
 const OPS = IS_WHOLE ? 100_000 : 2000;
@@ -45,8 +45,7 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
   let divergence: number;
   let holds: readonly string[];
   let operations: readonly Operation[];
-  const requests: string[] = [];
-  const troubles: string[] = [];
+  const watched = new Watched();
   let config: DirectConfig;
 
   beforeAll(async () => {
@@ -69,16 +68,8 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
     await browser.close();
   });
 
-  async function opened(options: Parameters<Browser["newPage"]>[0]): Promise<Page> {
-    const made = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-    made.on("request", (request) => requests.push(request.url()));
-    made.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
-    });
-    made.on("pageerror", (error) => troubles.push(error.message));
-    await made.goto(pathToFileURL(path).href);
-    await until(made, "window.unifiedTrace !== undefined");
-    return made;
+  function opened(options: Parameters<Browser["newPage"]>[0]): Promise<Page> {
+    return watched.open(browser, path, "#now:not(:empty)", options);
   }
 
   /** Cells of a band as the page shows them: class and id by page. */
@@ -267,8 +258,8 @@ describe.skipIf(chromiumPath === null)("the page in a browser", () => {
   });
 
   test("nothing was requested, nothing was complained of", async () => {
-    expect(new Set(requests)).toEqual(new Set([pathToFileURL(path).href]));
-    expect(troubles).toEqual([]);
+    expect(new Set(watched.requests)).toEqual(new Set([pathToFileURL(path).href]));
+    expect(watched.troubles).toEqual([]);
   });
 });
 

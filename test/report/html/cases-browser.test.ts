@@ -13,7 +13,7 @@ import { failedScenario } from "../../../src/tools/view/failed-scenario.js";
 import { loadScenarios } from "../../../src/workload/scenario.js";
 import { folder, root } from "../../cli/command-line.js";
 import { at, FaultyAdapter } from "../../tools/faulty-adapter.js";
-import { chromiumPath, launch } from "./browser.js";
+import { chromiumPath, launch, Watched } from "./browser.js";
 
 const NAMES = ["ids_first_in_first_out", "fill_to_the_last_page", "boot_floor_met_exactly"];
 const FAILING = 6; // operation; the last scenario has fewer
@@ -24,8 +24,7 @@ describe.skipIf(chromiumPath === null)("the page of runs in a browser", () => {
   let page: Page;
   let failed: readonly ScenarioResult[];
   let runs = 0;
-  const requests: string[] = [];
-  const troubles: string[] = [];
+  const watched = new Watched();
 
   beforeAll(async () => {
     const scenarios = loadScenarios(NAMES.map((name) => join(root, "scenarios", `${name}.json`)));
@@ -55,16 +54,8 @@ describe.skipIf(chromiumPath === null)("the page of runs in a browser", () => {
     await browser.close();
   });
 
-  async function opened(options: Parameters<Browser["newPage"]>[0]): Promise<Page> {
-    const made = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-    made.on("request", (request) => requests.push(request.url()));
-    made.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
-    });
-    made.on("pageerror", (error) => troubles.push(error.message));
-    await made.goto(pathToFileURL(path).href);
-    await made.locator("#now:not(:empty)").waitFor();
-    return made;
+  function opened(options: Parameters<Browser["newPage"]>[0]): Promise<Page> {
+    return watched.open(browser, path, "#now:not(:empty)", options);
   }
 
   test("the first failure is open, at its operation", async () => {
@@ -122,7 +113,7 @@ describe.skipIf(chromiumPath === null)("the page of runs in a browser", () => {
   });
 
   test("nothing was requested, nothing was complained of", async () => {
-    expect(new Set(requests)).toEqual(new Set([pathToFileURL(path).href]));
-    expect(troubles).toEqual([]);
+    expect(new Set(watched.requests)).toEqual(new Set([pathToFileURL(path).href]));
+    expect(watched.troubles).toEqual([]);
   });
 });

@@ -12,13 +12,12 @@ import { pointShares } from "../../../src/tools/curves/curve.js";
 import { traceStats } from "../../../src/tools/stats.js";
 import { heapTrace, mixedSeeds } from "../../tools/convert/inputs.js";
 import { recorded } from "../../tools/faulty-adapter.js";
-import { chromiumPath, launch } from "./browser.js";
+import { chromiumPath, launch, Watched } from "./browser.js";
 
 describe.skipIf(chromiumPath === null)("the page of stats in a browser", () => {
   const folder = mkdtempSync(join(tmpdir(), "unified-trace-stats-page-"));
   const address = pathToFileURL(join(folder, "stats.html")).href;
-  const requests: string[] = [];
-  const troubles: string[] = [];
+  const watched = new Watched();
   let browser: Browser;
   let page: Page;
   let curves: readonly RunCurve[];
@@ -36,16 +35,8 @@ describe.skipIf(chromiumPath === null)("the page of stats in a browser", () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function opened(options: Parameters<Browser["newPage"]>[0]): Promise<Page> {
-    const made = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-    made.on("request", (request) => requests.push(request.url()));
-    made.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
-    });
-    made.on("pageerror", (error) => troubles.push(error.message));
-    await made.goto(address);
-    await made.waitForSelector("#bar:not([hidden])");
-    return made;
+  function opened(options: Parameters<Browser["newPage"]>[0]): Promise<Page> {
+    return watched.open(browser, join(folder, "stats.html"), "#bar:not([hidden])", options);
   }
   const now = async (): Promise<string> => (await page.textContent("#now")) ?? "";
   const values = (): Promise<string[]> => page.locator(".key .value").allTextContents();
@@ -135,7 +126,7 @@ describe.skipIf(chromiumPath === null)("the page of stats in a browser", () => {
   });
 
   test("nothing was requested, nothing was complained of", () => {
-    expect(new Set(requests)).toEqual(new Set([address]));
-    expect(troubles).toEqual([]);
+    expect(new Set(watched.requests)).toEqual(new Set([address]));
+    expect(watched.troubles).toEqual([]);
   });
 });
