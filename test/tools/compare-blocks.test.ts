@@ -58,6 +58,25 @@ describe("the same result as reading every line", () => {
     expect((await both(noted, trace)).verdict).toBe("equal");
   });
 
+  // what is compared is part of the result: effects are, where one line of a whole run has some
+  test.each(["nowhere", "early", "last", "behind blocks of other lines"])(
+    "effects %s",
+    async (where) => {
+      const places = lines.flatMap((line, index) => (line.includes('"fx":[') ? [index] : []));
+      const kept = { nowhere: -1, early: places[0]! }[where] ?? places.at(-1)!;
+      const changed = lines.flatMap((line, index) => {
+        const { fx, ...rest } = JSON.parse(line);
+        if (index !== kept) return [fx === undefined ? line : JSON.stringify(rest)];
+        const text = 'one x":[ in a text'.padEnd(400_000, "-");
+        const mark = JSON.stringify({ kind: "mark", n: rest.n, text });
+        return where.startsWith("behind") ? [mark, mark, mark, mark, line] : [line];
+      });
+      const result = await both(fileOf(changed), fileOf(changed));
+      expect(result.verdict).toBe("equal");
+      expect(result.base?.fx).toBe(where !== "nowhere");
+    },
+  );
+
   test("packed files, and a trace of another domain", async () => {
     const packed = fileOf(lines, ".jsonl.gz");
     expect((await both(packed, trace)).verdict).toBe("equal");
