@@ -11,6 +11,7 @@ import { Candidate } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { RunComparer } from "./compare-run.js";
 import type { CompareMode } from "./equality/modes.js";
+import { HeldBatches, wholeTrace } from "./examine/line-source.js";
 import { Handshake } from "./handshake.js";
 import type { HandshakeNews } from "./handshake.js";
 import type { MaskSet } from "./masks.js";
@@ -93,6 +94,7 @@ class TraceComparison {
   readonly #side: TraceSide;
   readonly #handshake: Handshake;
   readonly #twin: Candidate | null; // the same implementation once more
+  readonly #held: HeldBatches | null; // where the look behind the first divergence may go on from here
   #adapter: Adapter | null = null;
   #twinAdapter: Adapter | null = null;
   #comparer: RunComparer | null = null;
@@ -100,6 +102,7 @@ class TraceComparison {
   #pending: OpLine[] = [];
   #last: { n: number; op: string } = { n: 0, op: "boot" };
   #isStopped = false;
+  #batch: readonly TraceLine[] = []; // being worked on
   #runsMet: number; // in the file, up to here
 
   constructor(
@@ -112,6 +115,7 @@ class TraceComparison {
     this.#reader = reader;
     this.#candidate = new Candidate(options.start);
     this.#twin = options.isDoubled === true ? new Candidate(options.start) : null;
+    this.#held = options.first === true && options.isBrief !== true ? new HeldBatches() : null;
     this.#pulse = new Pulse(options);
     this.#results = new ResultList(options);
     this.#runsMet = options.part?.index ?? 0;
@@ -162,13 +166,12 @@ class TraceComparison {
     await this.#candidate.dispose();
     const { examineRuns } = await import("./examine/examine.js"); // most comparisons end equal
     const found = await examineRuns({
-      trace,
+      lines: async () => this.#held?.source(this.#reader) ?? wholeTrace(trace, reader),
       runs: this.#results.runs,
       mode: mode ?? "exact",
       candidate: start,
       base: base ?? null,
       past: operationsPast(this.#options),
-      ...(reader && { reader }),
       ...(signal && { signal }),
     });
     this.#results.examined(found);
@@ -179,6 +182,8 @@ class TraceComparison {
       const { lines } = await this.#reader.readBatch(BATCH_LINES);
       if (lines.length === 0) return;
       this.#side.header ??= this.#reader.header;
+      this.#batch = lines;
+      this.#held?.add(lines);
       for (const line of lines) {
         // Ordinary operations only gather; everything else waits for what gathered.
         if (line.kind === "op") {
@@ -232,6 +237,7 @@ class TraceComparison {
       this.#results.leftOut += 1;
       return;
     }
+    this.#held?.begin(this.#batch);
     this.#side.run(line);
     this.#pulse.run = line.run;
     if ((line.starts_at ?? 0) > 0) this.#waiting = line;

@@ -27,8 +27,20 @@ export class DigestPair {
     Object.assign(this.#base, base);
   }
 
+  /** Whether every component agrees now. */
+  areSame(): boolean {
+    const base = this.#base;
+    const candidate = this.#candidate;
+    if (base === candidate) return true;
+    for (const name in base) if (base[name] !== candidate[name]) return false;
+    for (const name in candidate) if (candidate[name] !== base[name]) return false;
+    this.#candidate = base; // one table again: what follows is the common case
+    return true;
+  }
+
   /** The components that differ now, in the order in which the base lists them. */
   differences(): ComponentDifference[] {
+    if (this.areSame()) return [];
     const names = new Set([...Object.keys(this.#base), ...Object.keys(this.#candidate)]);
     const found: ComponentDifference[] = [];
     for (const component of names) {

@@ -2,7 +2,7 @@
 // host copy, load or transfer, no open group) their states must be the same, by the digests of all components.
 import type { Answer, Operation } from "../../base/operations.js";
 import type { NameKind } from "../../trace/fields.js";
-import { namesOf } from "../../trace/open-names.js";
+import { changesNames, namesOf } from "../../trace/open-names.js";
 import type { AnsweredLine } from "../answered-line.js";
 import { DigestPair } from "../digests.js";
 import type { FieldDifference } from "../outcome.js";
@@ -17,7 +17,7 @@ export class QuiescentEquality implements Equality {
   readonly #of: PartsHolder;
   readonly #digests = new DigestPair();
   readonly #base = new Activity();
-  readonly #candidate = new Activity();
+  #candidate = this.#base; // one while both sides answered alike
 
   constructor(of: PartsHolder) {
     this.#of = of;
@@ -25,8 +25,10 @@ export class QuiescentEquality implements Equality {
 
   differences(line: AnsweredLine, candidate: Answer): readonly FieldDifference[] {
     this.#digests.agree(line.digest, candidate.digest);
+    const isOne = this.#candidate === this.#base;
+    if (isOne && line.ok !== candidate.ok) this.#candidate = this.#base.copy();
     this.#base.note(line, line);
-    this.#candidate.note(line, candidate);
+    if (this.#candidate !== this.#base) this.#candidate.note(line, candidate);
     if (!this.#of.parts.digest || !this.#base.isQuiet || !this.#candidate.isQuiet) return [];
     this.looked += 1;
     return this.#digests.differences().map(({ component, base, candidate: other }) => ({
@@ -47,10 +49,19 @@ class Activity {
     return this.#open.size === 0 && this.#transfers.size === 0 && !this.#isGrouped;
   }
 
+  copy(): Activity {
+    const other = new Activity();
+    for (const name of this.#open) other.#open.add(name);
+    for (const [name, { isSend, writers }] of this.#transfers)
+      other.#transfers.set(name, { isSend, writers: new Set(writers) });
+    other.#isGrouped = this.#isGrouped;
+    return other;
+  }
+
   note({ op, args }: AnsweredLine, answer: Answer): void {
     if (answer.ok === undefined) return;
     const operation = { op, args } as Operation; // they stood on one line
-    for (const { kind, role, name } of namesOf(operation)) {
+    for (const { kind, role, name } of changesNames(op) ? namesOf(operation) : []) {
       if (!UNDER_WAY.has(kind)) continue;
       if (role === "opens") this.#open.add(name);
       else if (role === "closes") this.#open.delete(name);

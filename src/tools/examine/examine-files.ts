@@ -44,6 +44,7 @@ export async function examineFiles(
         const lines = await base.operations(STEP);
         if (lines.length === 0) break;
         for (const line of lines) await examination.op(line);
+        examination.batch();
       }
       found.set(run, await examination.result());
     } finally {

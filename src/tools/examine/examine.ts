@@ -3,26 +3,25 @@ import type { Adapter } from "../../adapter/adapter.js";
 import { CandidateError } from "../../base/errors.js";
 import type { Operation } from "../../base/operations.js";
 import type { RunLine } from "../../trace/lines.js";
-import { openTrace, type ReaderOptions } from "../../trace/reader.js";
 import type { ComparedParts } from "../answered-line.js";
 import { Candidate, type StartAdapter } from "../candidate.js";
 import type { CompareMode } from "../equality/modes.js";
 import type { Examination, RunComparison } from "../outcome.js";
 import { Pulse, type ToolControl } from "../pulse.js";
 import { partsWith } from "../sides.js";
+import type { LineSource } from "./line-source.js";
 import { type AnswerSource, RunExamination, type StandIn } from "./run-examination.js";
 
 const BATCH_LINES = 256;
 
 /** @internal */
 export interface ExamineOptions extends ToolControl {
-  readonly trace: string; // can be read again
+  readonly lines: () => Promise<LineSource>; // called once there is a run to look at
   readonly runs: readonly RunComparison[];
   readonly mode: CompareMode;
   readonly candidate: StartAdapter;
   readonly base: { readonly spec: string; readonly start: StartAdapter } | null; // may answer as the trace does
   readonly past: number; // operations looked at behind each divergence
-  readonly reader?: ReaderOptions;
 }
 
 /** What a second look at the divergent runs finds, by run. @internal */
@@ -35,13 +34,14 @@ export async function examineRuns(
   const found = new Map<string, Examination>();
   if (wanted.size === 0) return found;
   const examiner = new Examiner(options);
-  const reader = await openTrace(options.trace, options.reader ?? {});
+  const source = await options.lines();
   try {
     let examination: RunExamination | null = null;
     let run = "";
     while (found.size < wanted.size) {
-      const { lines } = await reader.readBatch(BATCH_LINES);
+      const { lines } = await source.readBatch(BATCH_LINES);
       if (lines.length === 0) break;
+      examination?.batch();
       for (const line of lines) {
         if (line.kind === "run") {
           const comparison = wanted.get(line.run);
@@ -61,7 +61,7 @@ export async function examineRuns(
     if (examination !== null) found.set(run, await examination.result());
   } finally {
     await examiner.dispose();
-    await reader.close();
+    await source.close();
   }
   return found;
 }

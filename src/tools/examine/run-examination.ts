@@ -4,7 +4,7 @@ import type { Answer, Operation } from "../../base/operations.js";
 import type { State } from "../../base/state.js";
 import type { OpLine } from "../../trace/lines.js";
 import { equalAnswers } from "../../trace/compare-values.js";
-import { answerOf, type AnsweredLine, type ComparedParts } from "../answered-line.js";
+import type { AnsweredLine, ComparedParts } from "../answered-line.js";
 import { DigestPair } from "../digests.js";
 import type { Equality } from "../equality/equality.js";
 import { equalityOf } from "../equality/equality-of.js";
@@ -12,6 +12,7 @@ import { type CompareMode, weakerModes } from "../equality/modes.js";
 import type { Divergence, Examination, StateComparison, Unstable } from "../outcome.js";
 import { stateDifferences } from "../state-differences.js";
 import { Origins } from "./origins.js";
+import { WeakerModes } from "./weaker.js";
 
 const BATCH = 256;
 
@@ -46,8 +47,7 @@ export class RunExamination {
   parts: ComparedParts; // read by the equalities
   readonly #options: RunExaminationOptions;
   readonly #main: Equality;
-  readonly #weaker: Equality[];
-  readonly #broken = new Set<Equality>();
+  readonly #weaker: WeakerModes;
   readonly #digests = new DigestPair();
   readonly #origins: Origins;
   #isFaithful: boolean; // the stand-in has answered as the trace does
@@ -64,7 +64,7 @@ export class RunExamination {
     this.parts = options.parts;
     this.#options = options;
     this.#main = equalityOf(options.mode, this);
-    this.#weaker = weakerModes(options.mode).map((mode) => equalityOf(mode, this));
+    this.#weaker = new WeakerModes(weakerModes(options.mode).map((mode) => equalityOf(mode, this)));
     this.#origins = new Origins(options.divergence);
     this.#isFaithful = options.standIn !== null;
   }
@@ -91,6 +91,11 @@ export class RunExamination {
     if (line.n === n || this.#pending.length >= BATCH) await this.#flush();
   }
 
+  /** A batch of lines was read. */
+  batch(): void {
+    this.#weaker.batch();
+  }
+
   /** A full state that the trace holds. */
   async state(n: number, state: State): Promise<void> {
     if (n !== this.#options.divergence.n || this.isOver) return;
@@ -101,13 +106,10 @@ export class RunExamination {
 
   async result(): Promise<Examination> {
     await this.#flush();
-    const holds = this.#weaker.filter(
-      (each) => !this.#broken.has(each) && each.looked > 0 && !this.#isBroken,
-    );
     return {
       upTo: this.#upTo,
       isWhole: !this.#isCut && !this.#isBroken && this.#unstable === null,
-      holds: holds.map(({ mode }) => mode),
+      holds: this.#isBroken ? [] : this.#weaker.holding(),
       differing: this.#differing,
       recovers: this.#recovers,
       origins: this.#origins.list(),
@@ -125,7 +127,8 @@ export class RunExamination {
     const asked = operations.map((operation) => this.#main.asked?.(operation) ?? operation);
     const answers = await candidate.apply(asked);
     if (standIn !== null && this.#isFaithful) await this.#shadow(standIn, lines, operations);
-    for (const [index, line] of lines.entries()) {
+    for (let index = 0; index < lines.length; index++) {
+      const line = lines[index]!; // below the length
       const answer = answers[index];
       if (answer === undefined) {
         this.#break(line);
@@ -167,8 +170,7 @@ export class RunExamination {
     const { n, op } = line;
     const fields = this.#main.differences(line, answer);
     this.#digests.agree(line.digest, answer.digest);
-    const isStateSame =
-      mode !== "exact" || !this.parts.digest || this.#digests.differences().length === 0;
+    const isStateSame = mode !== "exact" || !this.parts.digest || this.#digests.areSame();
     const isSame = fields.length === 0 && isStateSame;
     if (n < divergence.n && !isSame) this.#unstable = { n, op, fields };
     else if (n === divergence.n && divergence.place === "at" && isSame) {
@@ -182,13 +184,8 @@ export class RunExamination {
       if (!isSame) this.#recovers = null;
       else if (n > divergence.n) this.#recovers ??= n;
     }
-    // the line's own values where the answer is the same: a mode sees at once that nothing differs there
-    const isAgreed = mode === "exact" && fields.length === 0;
-    const given = isAgreed ? { ...answerOf(line), digest: answer.digest ?? {} } : answer;
-    for (const weaker of this.#weaker) {
-      if (this.#broken.has(weaker) || isAskedOtherwise(weaker, line)) continue;
-      if (weaker.differences(line, given).length > 0) this.#broken.add(weaker);
-    }
+    const isAnswerSame = mode === "exact" && fields.length === 0;
+    this.#weaker.meet(line, answer, { isAnswerSame, isStateSame });
   }
 
   async #takeStates(): Promise<void> {
@@ -198,11 +195,4 @@ export class RunExamination {
     if (base === null || own === null) return;
     this.#states = { base: standIn.spec, fields: stateDifferences(base, own) };
   }
-}
-
-// A question that names ids of the base says nothing of a candidate whose own are others.
-function isAskedOtherwise(equality: Equality, { op, args }: AnsweredLine): boolean {
-  if (op !== "ask.translate" || equality.asked === undefined) return false;
-  const operation = { op, args } as Operation;
-  return JSON.stringify(equality.asked(operation).args) !== JSON.stringify(args);
 }

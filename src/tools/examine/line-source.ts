@@ -1,0 +1,48 @@
+// Where a second look reads from: the trace once more, or what the first look still holds in memory and its reader behind it.
+import type { TraceLine } from "../../trace/lines.js";
+import { openTrace, type ReaderOptions } from "../../trace/reader.js";
+
+const BATCHES_MAX = 16; // bounds the memory that is held
+
+/** Lines in order, from the beginning of the first run looked at or from before it. @internal */
+export interface LineSource {
+  /** At most `max` lines, none at the end. */
+  readBatch(max: number): Promise<{ readonly lines: readonly TraceLine[] }>;
+  close(): Promise<void>;
+}
+
+/** The batches that a first look has read since the run at hand began, as long as they are few. @internal */
+export class HeldBatches {
+  #batches: (readonly TraceLine[])[] | null = null;
+
+  /** A run begins in this batch. */
+  begin(batch: readonly TraceLine[]): void {
+    this.#batches = [batch];
+  }
+
+  /** The run goes on. */
+  add(batch: readonly TraceLine[]): void {
+    if (this.#batches === null) return;
+    if (this.#batches.length < BATCHES_MAX) this.#batches.push(batch);
+    else this.#batches = null;
+  }
+
+  /** What is held, then what `reader` has not read yet; null where the run began too long ago. The reader stays open. */
+  source(reader: Pick<LineSource, "readBatch">): LineSource | null {
+    const batches = this.#batches;
+    if (batches === null) return null;
+    this.#batches = null;
+    return {
+      async readBatch(max: number) {
+        const lines = batches.shift();
+        return lines === undefined ? reader.readBatch(max) : { lines };
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+}
+
+/** The trace from its beginning. Throws what `openTrace` throws. @internal */
+export function wholeTrace(trace: string, options: ReaderOptions = {}): Promise<LineSource> {
+  return openTrace(trace, options);
+}
