@@ -1,4 +1,5 @@
 // Counts the lines of a trace that are known to be the same on two sides, by their frames.
+import { areHexDigits } from "./hex-word.js";
 import type { RunLine, TraceLine } from "./lines.js";
 import { findOperation } from "./operation-table.js";
 import { LineParser } from "./parse-line.js";
@@ -27,11 +28,19 @@ const COLON = 0x3a;
 const ZERO = 0x30;
 const HEX_DIGITS = 16; // of a digest
 const NAME_MAX = 64; // bytes of an operation's name
+const MARGIN = 128; // bytes behind a line that looking at its frame may touch
 const OPENED_MAX = 65_536; // requests of a run that are remembered
+
+const OPERATIONS_MAX = 4096; // heads that are remembered
+const wordAt = (bytes: Buffer, at: number): number => bytes.readInt32LE(at);
+const [FRAME_0, FRAME_4, FRAME_8, FRAME_12] = [0, 4, 8, 12].map((at) => wordAt(FRAME, at));
+const [ARGS_0, ARGS_4, ARGS_6] = [0, 4, 6].map((at) => wordAt(ARGS, at));
 
 interface KnownOperation {
   readonly name: string;
   readonly domain: string;
+  readonly head: readonly [number, number, number, number]; // the 16 bytes that begin with the name
+  run: OpenRun | null; // in which it was met last
 }
 
 /** The run at hand. */
@@ -56,7 +65,7 @@ export class EqualLines {
   place: { readonly offset: number; readonly line: number };
   readonly #parser: LineParser;
   readonly #scan = new LineScan();
-  readonly #operations = new Map<number, KnownOperation | null>(); // by a hash of the name
+  readonly #operations = new Map<number, KnownOperation>(); // by a hash of their heads
   readonly #ids = new Set<string>();
   #run: OpenRun | null = null;
   #number = 2; // of the line to come
@@ -64,6 +73,7 @@ export class EqualLines {
   readonly #digits = new Uint8Array(16); // of the operation's number that must come, from `#firstDigit` on
   #firstDigit = 15;
   #window: Buffer = Buffer.alloc(0); // the room up to the last of the lines at hand
+  #view: DataView = new DataView(new ArrayBuffer(0)); // of the room
   #effectsAt = -1; // where effects begin next in the window, Infinity: nowhere any more
 
   constructor(file: string, offset: number) {
@@ -89,12 +99,14 @@ export class EqualLines {
   /** The lines to come lie in the first `end` bytes of the room. */
   look({ bytes }: LineBytes, end: number): void {
     this.#window = bytes.subarray(0, end);
+    if (this.#view.buffer !== bytes.buffer)
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#effectsAt = -1;
   }
 
   /** The line `bytes[start, end)`, `offset` bytes being before the room; false: it is unusual, and the search ends. */
   take(room: LineBytes, start: number, end: number, offset: number): boolean {
-    const isGood = hasAt(room.bytes, FRAME, start)
+    const isGood = this.#isOperation(room, start, end)
       ? this.#operation(room, start, end)
       : this.#other(room, start, end, offset);
     if (isGood) this.#number += 1;
@@ -104,6 +116,19 @@ export class EqualLines {
     return isGood;
   }
 
+  // Four bytes at a time; near the end of the room, where that reads too far, one at a time.
+  #isOperation({ bytes }: LineBytes, start: number, end: number): boolean {
+    if (end + MARGIN > bytes.length) return hasAt(bytes, FRAME, start);
+    const view = this.#view;
+    return (
+      view.getInt32(start, true) === FRAME_0 &&
+      view.getInt32(start + 4, true) === FRAME_4 &&
+      view.getInt32(start + 8, true) === FRAME_8 &&
+      view.getInt32(start + 12, true) === FRAME_12 &&
+      bytes[start + 16] === COLON
+    );
+  }
+
   #operation(room: LineBytes, start: number, end: number): boolean {
     const run = this.#run;
     const { bytes } = room;
@@ -111,12 +136,15 @@ export class EqualLines {
     let at = this.#afterNumber(bytes, start + FRAME.length);
     if (at < 0 || !hasAt(bytes, NAME, at)) return false;
     at += NAME.length;
-    const known = this.#nameAt(bytes, at);
+    const isRoomy = end + MARGIN <= bytes.length;
+    const known = (isRoomy ? this.#metAt(at) : null) ?? this.#nameAt(bytes, at, isRoomy);
     if (known === null || known.domain !== run.line.domain) return false;
-    if (!hasAt(bytes, ARGS, at + known.name.length)) return false;
-    run.kinds.add(known.name);
+    if (known.run !== run) {
+      known.run = run;
+      run.kinds.add(known.name);
+    }
     // a line that ends in a digest is no refusal: a refusal changes nothing
-    if (endsInDigest(bytes, end)) run.hasDigests = true;
+    if (this.#endsInDigest(bytes, end)) run.hasDigests = true;
     else if (!this.#withoutDigest(room, run, start, at, end)) return false;
     run.hasEffects ||= this.#hasEffects(start, end);
     if (known.name === "row.alloc" && !this.#noteOpened(room, run, start, end)) return false;
@@ -143,6 +171,21 @@ export class EqualLines {
   #hasEffects(start: number, end: number): boolean {
     if (this.#effectsAt < start) this.#effectsAt = nextEffects(this.#window, start);
     return this.#effectsAt < end;
+  }
+
+  // `…"full":"0123456789abcdef"}}`
+  #endsInDigest(bytes: Buffer, end: number): boolean {
+    const quote = end - 3;
+    if (bytes[end - 2] !== BRACE || bytes[quote] !== QUOTE) return false;
+    const first = quote - HEX_DIGITS;
+    if (bytes[first - 1] !== QUOTE || bytes[first - 2] !== COLON) return false;
+    const view = this.#view;
+    return (
+      areHexDigits(view.getInt32(first, true)) &&
+      areHexDigits(view.getInt32(first + 4, true)) &&
+      areHexDigits(view.getInt32(first + 8, true)) &&
+      areHexDigits(view.getInt32(first + 12, true))
+    );
   }
 
   #noteOpened(room: LineBytes, run: OpenRun, start: number, end: number): boolean {
@@ -215,20 +258,42 @@ export class EqualLines {
     return at;
   }
 
-  #nameAt(bytes: Buffer, from: number): KnownOperation | null {
-    let hash = 0;
+  /** The operation that was met before under the name at `from`, by its first 16 bytes. */
+  #metAt(from: number): KnownOperation | null {
+    const view = this.#view;
+    const first = view.getInt32(from, true);
+    const second = view.getInt32(from + 4, true);
+    const third = view.getInt32(from + 8, true);
+    const fourth = view.getInt32(from + 12, true);
+    const known = this.#operations.get(hashOf(first, second, third, fourth));
+    if (known === undefined) return null;
+    const { head, name } = known;
+    const isSame =
+      head[0] === first && head[1] === second && head[2] === third && head[3] === fourth;
+    const args = from + name.length;
+    return isSame &&
+      view.getInt32(args, true) === ARGS_0 &&
+      view.getInt32(args + 4, true) === ARGS_4 &&
+      view.getInt32(args + 6, true) === ARGS_6
+      ? known
+      : null;
+  }
+
+  /** The operation whose name and `args` stand at `from`, found by its name. */
+  #nameAt(bytes: Buffer, from: number, isRoomy: boolean): KnownOperation | null {
     let at = from;
-    // a known name always fits
-    for (; bytes[at] !== QUOTE && at < from + NAME_MAX; at++) {
-      hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
-    }
-    const known = this.#operations.get(hash);
-    if (known !== undefined && (known === null || known.name.length === at - from)) return known;
+    while (bytes[at] !== QUOTE && at < from + NAME_MAX) at += 1; // a known name always fits
     const name = latin1(bytes, from, at);
     const spec = findOperation(name);
-    const found = spec === undefined ? null : { name, domain: spec.domain };
-    this.#operations.set(hash, found);
-    return found;
+    if (spec === undefined || !hasAt(bytes, ARGS, at)) return null;
+    const view = this.#view;
+    const word = (index: number): number =>
+      isRoomy ? view.getInt32(from + 4 * index, true) : index;
+    const head = [word(0), word(1), word(2), word(3)] as const;
+    const known = { name, domain: spec.domain, head, run: null };
+    if (isRoomy && this.#operations.size < OPERATIONS_MAX)
+      this.#operations.set(hashOf(...head), known);
+    return known;
   }
 
   #startAt(n: number): void {
@@ -279,16 +344,8 @@ function isGranted(bytes: Buffer, from: number, end: number): boolean {
   return false;
 }
 
-// `…"full":"0123456789abcdef"}}`
-function endsInDigest(bytes: Buffer, end: number): boolean {
-  const quote = end - 3;
-  if (bytes[end - 2] !== BRACE || bytes[quote] !== QUOTE) return false;
-  const first = quote - HEX_DIGITS;
-  if (bytes[first - 1] !== QUOTE || bytes[first - 2] !== COLON) return false;
-  for (let at = first; at < quote; at++) {
-    const byte = bytes[at] ?? 0;
-    const isHex = (byte >= ZERO && byte <= ZERO + 9) || (byte >= 0x61 && byte <= 0x66);
-    if (!isHex) return false;
-  }
-  return true;
+function hashOf(first: number, second: number, third: number, fourth: number): number {
+  let hash = Math.imul(first, 31) + second;
+  hash = Math.imul(hash, 31) + third;
+  return (Math.imul(hash, 31) + fourth) | 0;
 }
