@@ -9,6 +9,7 @@ import type { BuildOptions } from "./checkout-build.js";
 import { readOwnVersion } from "./checkout-version.js";
 import { parseHeapSpec } from "./heap-spec.js";
 import type { ProtocolAdapterOptions } from "./protocol-adapter.js";
+import type { OpenDevice } from "./storage-adapter.js";
 
 const KINDS = ["self", "reference", "heap", "checkout", "ref", "module", "cmd"] as const;
 const FORMS =
@@ -97,11 +98,15 @@ export async function openAdapter(
 }
 
 async function openSelf(device: string, options: OpenAdapterOptions): Promise<Adapter> {
-  const { InProcessAdapter } = await import("./in-process.js");
   const { verify, revision, dirty } = options;
   const kind = DEVICE_KINDS.find((known) => known === device) ?? "model"; // "" is plain `self`
-  return new InProcessAdapter({
+  const { StorageAdapter } = await import("./storage-adapter.js");
+  // a device is as much code again, which nobody waits for who has none
+  const openDevice: OpenDevice =
+    kind === "none" ? () => null : (await import("../device/open-device.js")).openDevice;
+  return new StorageAdapter({
     device: kind,
+    openDevice,
     revision: revision ?? null,
     dirty: dirty ?? null,
     ...(verify === undefined ? {} : { verify }),

@@ -27,7 +27,10 @@ export function addReadingFlags(command: Command): Command {
 /** What the reader is told. @internal */
 export function readerOptions(flags: ReadingFlags, session: Session): ReaderOptions {
   return {
-    stdin: process.stdin,
+    // made only where it is read: that alone takes milliseconds
+    get stdin() {
+      return process.stdin;
+    },
     signal: session.signal,
     acceptTruncated: flags.acceptTruncated === true,
     lenient: flags.lenient === true,

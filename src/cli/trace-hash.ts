@@ -1,12 +1,12 @@
-// Names a trace by what is in it, for reports. Only the first 4 MiB are read, so that a verdict on a long trace does not
+// Names a trace by what is in it, for reports. Only the first 1 MiB are read, so that a verdict on a long trace does not
 // wait for its end.
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 
-const BYTES_MAX = 4 * 1024 * 1024;
+const BYTES_MAX = 1024 * 1024;
 
 /**
- * `sha256 …` with 16 digits, of the whole file or of its first 4 MiB; null for what can be read only once (standard
+ * `sha256 …` with 16 digits, of the whole file or of its first 1 MiB; null for what can be read only once (standard
  * input, pipes, devices) and for what cannot be read. @internal
  */
 export function traceHash(path: string): string | null {
@@ -14,7 +14,7 @@ export function traceHash(path: string): string | null {
   try {
     if (!statSync(path).isFile()) return null; // not even opened: a pipe's writer would notice
     const { hex, isWhole } = hashFile(path);
-    return isWhole ? `sha256 ${hex}` : `sha256 of its first 4 MiB ${hex}`;
+    return isWhole ? `sha256 ${hex}` : `sha256 of its first 1 MiB ${hex}`;
   } catch {
     return null; // the reader tells why it cannot be read
   }
@@ -24,7 +24,7 @@ function hashFile(path: string): { hex: string; isWhole: boolean } {
   const file = openSync(path, "r");
   try {
     const hash = createHash("sha256");
-    const buffer = Buffer.allocUnsafe(512 * 1024);
+    const buffer = Buffer.allocUnsafe(64 * 1024);
     let left = BYTES_MAX;
     for (;;) {
       const count = readSync(file, buffer, 0, buffer.length, null);

@@ -51,7 +51,9 @@ export class LineFeed {
 
   /** Goes to the next line that is already in memory; false: `fill` is needed, or the input is over. */
   advance(): boolean {
-    const found = this.#room.bytes.indexOf(LINE_FEED, this.#searched);
+    // an empty stretch is not searched: before the first read it is all of the memory
+    const isEmpty = this.#searched >= this.#filled;
+    const found = isEmpty ? -1 : this.#room.bytes.indexOf(LINE_FEED, this.#searched);
     if (found === -1 || found >= this.#filled) {
       this.#searched = this.#filled;
       return this.#isEnded && this.#lastLine();

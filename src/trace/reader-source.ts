@@ -1,10 +1,10 @@
 // Where a reader's bytes come from: a plain file (read synchronously, which is several times faster), or a stream
 // (gzip, zstd, standard input, pipes and devices).
 import { closeSync, readSync } from "node:fs";
-import * as zlib from "node:zlib";
 import { EnvironmentError, InputError } from "../base/errors.js";
 import type { InputFile } from "./reader-input.js";
 import { openInput, streamOf, unreadable } from "./reader-input.js";
+import { zlib } from "./zlib.js";
 
 /** Bytes in order. @internal */
 export interface ByteSource {
@@ -30,6 +30,7 @@ export function openSource(path: string, options: SourceOptions = {}): ByteSourc
   return start === 0 || source.pass(start) ? source : new LateSource(source, start);
 }
 
+const FIRST_PIECE = 1 << 16; // bytes; whoever stops after a few lines does not wait for the memory of a whole buffer
 const TORN_PIECE = 1024; // what comes of the piece with the damage in it is lost
 
 function openWhole(path: string, { stdin, signal, isTorn }: SourceOptions): ByteSource & Passing {
@@ -40,7 +41,7 @@ function openWhole(path: string, { stdin, signal, isTorn }: SourceOptions): Byte
   }
   const input = openInput(path);
   if (path.endsWith(".gz") || path.endsWith(".gz.partial")) {
-    const decoder = zlib.createGunzip({ chunkSize: 1 << 18 });
+    const decoder = zlib().createGunzip({ chunkSize: 1 << 18 });
     const piece = isTorn === true ? TORN_PIECE : undefined;
     return new StreamSource(path, unpacked(input, decoder, piece), signal);
   }
@@ -85,7 +86,7 @@ class LateSource implements ByteSource {
 
 function zstd({ path, fd }: InputFile): NodeJS.ReadWriteStream {
   // Node 22.15 and later; the types are those of Node 20
-  const create = (zlib as unknown as Record<string, unknown>)["createZstdDecompress"];
+  const create = (zlib() as unknown as Record<string, unknown>)["createZstdDecompress"];
   if (typeof create === "function") return (create as () => NodeJS.ReadWriteStream)();
   closeSync(fd);
   const message =
@@ -116,6 +117,7 @@ function destroy(stream: NodeJS.ReadableStream | NodeJS.ReadWriteStream, cause?:
 class FileSource implements ByteSource, Passing {
   readonly isCut = false;
   #position: number | null = null; // null: where the system is
+  #piece = FIRST_PIECE; // most bytes of the next read; doubles
   readonly #path: string;
   #fd: number | null;
 
@@ -127,7 +129,9 @@ class FileSource implements ByteSource, Passing {
   fill(target: Buffer, offset: number): number {
     if (this.#fd === null) return 0;
     try {
-      const count = readSync(this.#fd, target, offset, target.length - offset, this.#position);
+      const bytes = Math.min(target.length - offset, this.#piece);
+      if (bytes === this.#piece) this.#piece *= 2;
+      const count = readSync(this.#fd, target, offset, bytes, this.#position);
       if (this.#position !== null) this.#position += count;
       return count;
     } catch (error) {

@@ -65,7 +65,8 @@ const BATCH_BYTES = 1 << 20; // keeps memory bounded where lines are long
 
 /** Opens a trace file, or standard input for `-`. Throws `InputError`, `EnvironmentError` for `.zst`. @public */
 export async function openTrace(path: string, options: ReaderOptions = {}): Promise<TraceReader> {
-  const { stdin, signal, resume } = options;
+  const { signal, resume } = options;
+  const stdin = path === "-" ? options.stdin : undefined;
   return new FileTraceReader(
     path,
     openSource(path, { stdin, signal, start: resume?.offset }),

@@ -10,9 +10,9 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { gzipSync } from "node:zlib";
 import { EnvironmentError } from "../base/errors.js";
 import type { EarlierFile } from "./writer-target.js";
+import { zlib } from "./zlib.js";
 import { earlierFile, partialName, targetOf, temporaryName } from "./writer-target.js";
 
 /** @internal */
@@ -218,7 +218,7 @@ class GzipSink implements ByteSink {
     this.#inner = inner;
   }
   write(bytes: Uint8Array): boolean {
-    const packed = gzipSync(bytes, { level: 1 });
+    const packed = zlib().gzipSync(bytes, { level: 1 });
     packed[9] = 255; // operating system: unknown
     return this.#inner.write(packed);
   }
