@@ -200,7 +200,7 @@ export default tseslint.config(
     ...tseslint.configs.disableTypeChecked,
   },
   {
-    files: ["**/*.cjs"],
+    files: ["**/*.cjs", "bin/*.js"],
     rules: { "@typescript-eslint/no-require-imports": "off" },
   },
 );

@@ -1,37 +1,30 @@
 #!/usr/bin/env node
 // Starts the built command line: the bundle, or the modules where one of them is newer than the bundle; says so plainly when
-// nothing has been built yet.
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
+// nothing has been built yet. A script of the older kind, as package.json beside it says: those start sooner.
+"use strict";
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
 
-const dist = new URL("../dist/", import.meta.url);
-const place = fileURLToPath(dist);
+const MAIN = join(__dirname, "..", "dist", "cli", "main.js");
 
-/** Whether the bundle was made of the modules as they are now. Sizes too: a copied file may bring an old time with it. */
-function isBundleFresh() {
+function bundle() {
   try {
-    const stamp = `${place}bundle/modules.json`;
-    const { mtimeMs } = statSync(stamp);
-    return JSON.parse(readFileSync(stamp, "utf8")).modules.every(([path, size]) => {
-      const module = statSync(place + path);
-      return module.size === size && module.mtimeMs <= mtimeMs;
-    });
+    return require("../dist/bundle/start.cjs").commandLine(process.argv[2]);
   } catch {
-    return false; // no bundle, or not all of it
+    return null; // no bundle, or not all of it
   }
 }
 
-async function commandLine() {
-  if (isBundleFresh()) return createRequire(import.meta.url)("../dist/bundle/main.cjs");
-  return import(new URL("cli/main.js", dist).href);
+async function start() {
+  if (!existsSync(MAIN)) {
+    process.stderr.write("unified-trace: not built: run npm ci && npm run build\n");
+    return 4; // this machine lacks something
+  }
+  const { main } = bundle() ?? (await import(pathToFileURL(MAIN).href));
+  return main(process.argv);
 }
 
-if (existsSync(`${place}cli/main.js`)) {
-  const { main } = await commandLine();
-  process.exitCode = await main(process.argv);
-} else {
-  process.stderr.write("unified-trace: not built: run npm ci && npm run build\n");
-  process.exitCode = 4; // this machine lacks something
-}
+start().then((code) => {
+  process.exitCode = code;
+});

@@ -1,9 +1,11 @@
 // Bundles the built command line into a few scripts below dist/bundle: hundreds of small modules take twice as long to load.
 // bin/unified-trace.js starts the bundle while no module it was made of has changed since, and the modules otherwise.
 // Usage: node scripts/build-bundle.mjs     (the last part of npm run build; does nothing when nothing changed)
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
@@ -17,12 +19,21 @@ const workers = [
   "tools/parallel/run-worker.js",
   "tools/stress/worker.js",
 ];
-const stamp = join(folder, "modules.json"); // written last: without it there is no bundle
+// what a comparison loads anyway: one script, because many small ones take longer
+const compared = [
+  "cli/commands/compare.js",
+  "adapter/storage-adapter.js",
+  "tools/examine/examine.js",
+];
+const starter = fileURLToPath(new URL("bundle-start.cjs", import.meta.url));
+const stamp = join(folder, "modules.json"); // without it there is no bundle
 
 /** One digest over the modules' texts; null where one of them is gone. */
 function digestOf(paths) {
   const hash = createHash("sha256");
-  hash.update(readFileSync(fileURLToPath(import.meta.url))); // another way to bundle is another bundle
+  // another way to bundle is another bundle, and what was compiled is of use to one Node only
+  for (const path of [fileURLToPath(import.meta.url), starter]) hash.update(readFileSync(path));
+  hash.update(process.version);
   for (const path of paths) {
     if (!existsSync(join(dist, path))) return null;
     hash.update(`${path}\n`).update(readFileSync(join(dist, path)));
@@ -32,8 +43,9 @@ function digestOf(paths) {
 
 function isUpToDate() {
   if (!existsSync(stamp)) return false;
-  const { digest, modules } = JSON.parse(readFileSync(stamp, "utf8"));
-  return digest === digestOf(modules.map(([path]) => path));
+  const { digest, scripts = {} } = JSON.parse(readFileSync(stamp, "utf8"));
+  const paths = Object.values(scripts).flatMap(({ modules }) => modules.map(([path]) => path));
+  return digest === digestOf(paths.sort());
 }
 
 /** The package that a module belongs to, by its folder; null for a module of our own. */
@@ -61,9 +73,62 @@ function licensesOf(packages) {
     .join(`\n${"-".repeat(72)}\n\n`);
 }
 
+/** The modules that these load at once, themselves too, by their paths. */
+function loadedBy(paths) {
+  const found = new Set(paths.map((path) => join(dist, path)));
+  for (const path of found) {
+    const text = readFileSync(path, "utf8");
+    for (const [, name] of text.matchAll(/^(?:import|export)\b[^;]*?"(\.{1,2}\/[^"]+)";/gm))
+      found.add(join(dirname(path), name));
+  }
+  return found;
+}
+
+// Read byte by byte, which is quicker than UTF-8, and kept in half the memory.
+const plain = (text) =>
+  text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** Keeps what V8 compiles on the way through a comparison; without it the command line is only slower. */
+function keepCode() {
+  const script = fileURLToPath(new URL("bundle-code.cjs", import.meta.url));
+  spawnSync(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] });
+}
+
+const isOwn = (id) => id.startsWith(`${dist}/`) && packageOf(id) === null;
+const nameOf = (worker) => worker.replaceAll("/", "-").replace(/\.js$/, "");
+
+/** What each script was made of and which scripts it imports; which of them holds which command. */
+function contentsOf(chunks) {
+  const scripts = {};
+  const commands = {};
+  const names = new Set(chunks.map(({ fileName }) => fileName));
+  for (const { fileName, imports, moduleIds } of chunks) {
+    const paths = moduleIds.filter(isOwn).map((id) => relative(dist, id));
+    const modules = paths.map((path) => [path, statSync(join(dist, path)).size]);
+    scripts[fileName] = { imports: imports.filter((name) => names.has(name)), modules };
+    for (const path of paths) {
+      const command = /^cli\/commands\/([^/]+)\.js$/.exec(path)?.[1];
+      if (command !== undefined) commands[command] = fileName;
+    }
+  }
+  return { commands, scripts };
+}
+
+/** Workers are started by Node alone: their start scripts hand over to the bundle's. */
+function writeWorkers() {
+  for (const path of workers) {
+    const words = [`${nameOf(path)}-script.cjs`, path].map((word) => JSON.stringify(word));
+    const text = `require("./start.cjs").worker(${words.join(", ")});\n`;
+    writeFileSync(join(folder, `${nameOf(path)}.cjs`), text);
+  }
+}
+
 async function bundle() {
+  const atStart = loadedBy(["cli/main.js"]);
+  const together = new Set([...loadedBy(compared)].filter((path) => !atStart.has(path)));
   rmSync(stamp, { force: true });
   let ids = [];
+  let made = [];
   await build({
     configFile: false,
     root,
@@ -78,15 +143,21 @@ async function bundle() {
       rolldownOptions: {
         input: Object.fromEntries([
           ["main", join(dist, "cli", "main.js")],
-          ...workers.map((path) => [
-            path.replaceAll("/", "-").replace(/\.js$/, ""),
-            join(dist, path),
-          ]),
+          ...workers.map((path) => [nameOf(path), join(dist, path)]),
         ]),
+        // a device is loaded apart from the allocator on purpose
+        onwarn: (warning, warn) => {
+          if (warning.code !== "INEFFECTIVE_DYNAMIC_IMPORT") warn(warning);
+        },
         // scripts of this kind load faster than modules do
         output: {
           format: "cjs",
-          entryFileNames: "[name].cjs",
+          comments: false,
+          codeSplitting: {
+            includeDependenciesRecursively: false,
+            groups: [{ name: "comparison", test: (id) => together.has(id) }],
+          },
+          entryFileNames: ({ name }) => (name === "main" ? "main.cjs" : `${name}-script.cjs`),
           chunkFileNames: "[name]-[hash].cjs",
         },
       },
@@ -94,18 +165,23 @@ async function bundle() {
     plugins: [
       {
         name: "modules-of-the-bundle",
-        generateBundle() {
+        generateBundle(_options, chunks) {
           ids = [...this.getModuleIds()];
+          made = Object.values(chunks).filter(({ type }) => type === "chunk");
+          for (const chunk of made) chunk.code = plain(chunk.code);
         },
       },
     ],
   });
-  const own = ids.filter((id) => id.startsWith(`${dist}/`) && packageOf(id) === null);
-  const paths = own.map((id) => relative(dist, id)).sort();
+  copyFileSync(starter, join(folder, "start.cjs"));
+  writeWorkers();
   const packages = [...new Set(ids.map(packageOf))].filter((place) => place !== null).sort();
   writeFileSync(join(folder, "LICENSES.txt"), licensesOf(packages));
-  const modules = paths.map((path) => [path, statSync(join(dist, path)).size]);
-  writeFileSync(stamp, `${JSON.stringify({ digest: digestOf(paths), modules })}\n`);
+  const { commands, scripts } = contentsOf(made);
+  const paths = Object.values(scripts).flatMap(({ modules }) => modules.map(([path]) => path));
+  const digest = digestOf(paths.sort());
+  writeFileSync(stamp, `${JSON.stringify({ digest, commands, scripts })}\n`);
+  keepCode();
 }
 
 if (isUpToDate()) {

@@ -1,0 +1,109 @@
+// Becomes dist/bundle/start.cjs: loads the scripts of the bundle, each only while the modules it was made of are as they
+// were, and gives V8 what it compiled of them at build time (scripts/bundle-code.cjs). V8 takes that only from the very Node
+// that made it; else it compiles the scripts anew.
+const { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } = require("node:fs");
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { constants, Script } = require("node:vm");
+
+const STALE = "dist was changed after it was bundled: run npm run build";
+
+const loaded = new Map(); // modules of Node's kind, done or under way, by the script's name
+const compiled = new Map(); // V8's scripts, by name
+const fresh = new Set(); // names of scripts whose modules were looked at
+const stamp = join(__dirname, "modules.json");
+const { commands, scripts } = JSON.parse(readFileSync(stamp, "latin1"));
+const { mtimeMs: builtAt } = statSync(stamp);
+const code = openCode();
+
+/** Whether a script and what it imports were made of the modules as they are. Sizes too: a copy may bring an old time. */
+function isFresh(name) {
+  if (fresh.has(name)) return true;
+  fresh.add(name);
+  const { imports, modules } = scripts[name];
+  for (const [path, bytes] of modules) {
+    const { size, mtimeMs } = statSync(`${__dirname}/../${path}`);
+    if (size !== bytes || mtimeMs > builtAt) return false;
+  }
+  return imports.every(isFresh);
+}
+
+/** What was compiled: one file of pieces, and where each lies. Without it everything works, only slower. */
+function openCode() {
+  try {
+    const places = JSON.parse(readFileSync(join(__dirname, "code.json"), "latin1"));
+    return { places, file: openSync(join(__dirname, "code.bin"), "r") };
+  } catch {
+    return null;
+  }
+}
+
+const HEAD = Buffer.from("(function (exports, require, module, __filename, __dirname) {");
+const TAIL = Buffer.from("\n})");
+let room = Buffer.alloc(0); // one for all files: memory that was touched before costs less
+
+/** Reads into `room`, from `at` on; false where the file is shorter. */
+function read(file, offset, length, at) {
+  const bytes = at + length + TAIL.length;
+  if (room.length < bytes) room = Buffer.allocUnsafeSlow(bytes);
+  return readSync(file, room, at, length, offset) === length;
+}
+
+/** The text of a script as a function. scripts/build-bundle.mjs writes plain ASCII. */
+function textOf(filename) {
+  const file = openSync(filename, "r");
+  try {
+    const { size } = fstatSync(file);
+    if (!read(file, 0, size, HEAD.length)) throw new Error(`${filename} was cut while it was read`);
+    HEAD.copy(room);
+    TAIL.copy(room, HEAD.length + size);
+    return room.latin1Slice(0, HEAD.length + size + TAIL.length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function compiledOf(name) {
+  const place = code?.places[name];
+  if (place === undefined) return undefined;
+  const [offset, length] = place;
+  return read(code.file, offset, length, 0) ? room.subarray(0, length) : undefined;
+}
+
+function load(name) {
+  const known = loaded.get(name);
+  if (known !== undefined) return known.exports;
+  if (!isFresh(name)) {
+    // some of it runs already and cannot be taken back
+    process.stderr.write(`unified-trace: ${STALE}\n`);
+    process.exit(4);
+  }
+  const filename = join(__dirname, name);
+  const script = new Script(textOf(filename), {
+    filename,
+    cachedData: compiledOf(name),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  compiled.set(name, script);
+  const module = { exports: {} };
+  loaded.set(name, module);
+  script.runInThisContext()(module.exports, requireOf, module, filename, __dirname);
+  return module.exports;
+}
+
+const requireOf = (id) => (id.startsWith("./") ? load(id.slice(2)) : require(id));
+
+/** The command line, where it and this command were bundled of the modules as they are; else null. */
+exports.commandLine = (command) => {
+  const own = Object.hasOwn(commands, command) ? [commands[command]] : [];
+  return ["main.cjs", ...own].every(isFresh) ? load("main.cjs") : null;
+};
+
+/** Starts a worker thread's script, or its module (a path below dist) where the script is out of date. */
+exports.worker = (name, path) => {
+  if (isFresh(name)) load(name);
+  else return import(pathToFileURL(join(__dirname, "..", path)).href);
+};
+
+/** What V8 made of the scripts that were loaded, by name. */
+exports.compiled = compiled;
