@@ -1,7 +1,8 @@
 // Becomes dist/bundle/start.cjs: loads the scripts of the bundle, each only while the modules it was made of are as they
 // were, and gives V8 what it compiled of them at build time (scripts/bundle-code.cjs). V8 takes that only from the very Node
 // that made it; else it compiles the scripts anew.
-const { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } = require("node:fs");
+const { closeSync, existsSync, fstatSync, openSync } = require("node:fs");
+const { readFileSync, readSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { constants, Script } = require("node:vm");
@@ -13,7 +14,9 @@ const compiled = new Map(); // V8's scripts, by name
 const fresh = new Set(); // names of scripts whose modules were looked at
 const stamp = join(__dirname, "modules.json");
 const { commands, scripts } = JSON.parse(readFileSync(stamp, "latin1"));
-const { mtimeMs: builtAt } = statSync(stamp);
+// unpacking a package gives its files times of their own, so there sizes alone count
+const isPackage = existsSync(join(__dirname, "..", "revision.json"));
+const builtAt = isPackage ? Infinity : statSync(stamp).mtimeMs;
 const code = openCode();
 
 /** Whether a script and what it imports were made of the modules as they are. Sizes too: a copy may bring an old time. */

@@ -130,6 +130,15 @@ test.each<readonly [string, () => void]>([
   expect(started()).toEqual([0, "modules"]);
 });
 
+test("in a package, whose files have the times of their unpacking", () => {
+  build();
+  writeFileSync(at("dist", "revision.json"), "{}");
+  utimesSync(at("dist", "part.js"), NEW, NEW);
+  expect(started()).toEqual([0, "bundle"]);
+  writeFileSync(at("dist", "part.js"), "export const other = 1;\n");
+  expect(started()).toEqual([0, "modules"]);
+});
+
 test("a module of one command counts for that command alone", () => {
   build();
   utimesSync(at("dist", "cli/commands/known.js"), NEW, NEW);
