@@ -148,12 +148,13 @@ export class Conversation {
     throw this.#undue(reply, `the answer to operation ${n}`, [line], event);
   }
 
-  // Silence with one operation in flight is a hang or a skipped answer: the next operation tells.
+  // Silence with one operation in flight is a hang or a skipped answer: the next operation tells, or the same one under
+  // the next number where it was the last of its list.
   async #silence(asked: Asked): Promise<Fault> {
     const n = asked.first + asked.answered;
     const seconds = this.#waits.answerMs / 1000;
     const what = `operation ${n} (${operationOf(asked, n)})`;
-    const following = asked.operations[asked.answered + 1];
+    const following = asked.operations[asked.answered + 1] ?? asked.operations[asked.answered];
     if (asked.sent - asked.answered === 1 && following !== undefined) {
       const line = encodeOperation(n + 1, following);
       this.dialog.send(line);

@@ -175,6 +175,17 @@ describe("a fault of the conversation", () => {
       /^opened run "x" where "second"/,
     ],
   ];
+  test("skips, where every operation is a list of its own", async () => {
+    const failed = failedOf(
+      await tested(
+        [KV],
+        at(2, () => null),
+      ),
+    );
+    expect(failed.message).toMatch(/^skips the answer to operation 2 \(\w+\.\w+\)$/);
+    expect(failed.name).toBe(TURN);
+  });
+
   test.each(cases)("%s", async (_name, bend, check, problem) => {
     const result = await tested([HEAP], bend);
     const failed = failedOf(result);
