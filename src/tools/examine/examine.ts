@@ -1,8 +1,8 @@
 // The second pass over a trace: every divergent run once more, all in one reading.
 import type { Adapter } from "../../adapter/adapter.js";
-import { CandidateError } from "../../base/errors.js";
+import { CandidateError, InputError } from "../../base/errors.js";
 import type { Operation } from "../../base/operations.js";
-import type { RunLine } from "../../trace/lines.js";
+import type { RunLine, TraceLine } from "../../trace/lines.js";
 import type { ComparedParts } from "../answered-line.js";
 import { Candidate, type StartAdapter } from "../candidate.js";
 import type { CompareMode } from "../equality/modes.js";
@@ -39,8 +39,9 @@ export async function examineRuns(
     let examination: RunExamination | null = null;
     let run = "";
     while (found.size < wanted.size) {
-      const { lines } = await source.readBatch(BATCH_LINES);
-      if (lines.length === 0) break;
+      const lines = await linesOf(source);
+      if (lines === null) await examination?.cut();
+      if (lines === null || lines.length === 0) break;
       examination?.batch();
       for (const line of lines) {
         if (line.kind === "run") {
@@ -57,13 +58,23 @@ export async function examineRuns(
       }
       await examiner.breathe(lines.length);
     }
-    // the last run of a truncated trace
+    // the last run of a truncated or damaged trace
     if (examination !== null) found.set(run, await examination.result());
   } finally {
     await examiner.dispose();
     await source.close();
   }
   return found;
+}
+
+// Null where the trace is damaged: the first look tells of that, as far as it reads, and it hides no divergence before it.
+async function linesOf(source: LineSource): Promise<readonly TraceLine[] | null> {
+  try {
+    return (await source.readBatch(BATCH_LINES)).lines;
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
+  }
 }
 
 // A hang would be waited for once more, and a run that was refused at its start has nothing to look at.

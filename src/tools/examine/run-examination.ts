@@ -91,6 +91,12 @@ export class RunExamination {
     if (line.n === n || this.#pending.length >= BATCH) await this.#flush();
   }
 
+  /** There is more of the run, which cannot be read. */
+  async cut(): Promise<void> {
+    await this.#flush();
+    this.#isCut = true;
+  }
+
   /** A batch of lines was read. */
   batch(): void {
     this.#weaker.batch();

@@ -1,11 +1,20 @@
 // The look behind a first divergence goes on with what the first look holds in memory and its reader. It finds what a second
 // reading of the whole trace finds, wherever in the file the run and its divergence lie.
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Prng } from "../../../src/base/prng.js";
 import type { Answer } from "../../../src/base/operations.js";
 import { compareTrace, type CompareTraceOptions } from "../../../src/tools/compare-trace.js";
 import type { RunComparison } from "../../../src/tools/outcome.js";
-import { at, FaultyAdapter, type Mistake, readLines, recorded, seeds } from "../faulty-adapter.js";
+import {
+  at,
+  FaultyAdapter,
+  freshPath,
+  type Mistake,
+  readLines,
+  recorded,
+  seeds,
+} from "../faulty-adapter.js";
 
 const PAST = 256; // operations that `first` looks at behind a divergence
 const many = await recorded(seeds(0, 5));
@@ -58,6 +67,27 @@ describe.each([
     expect(divergent).toBeGreaterThan(1);
   });
 });
+
+test.each([1, 10, 250])(
+  "a bad line %i operations behind the divergence hides nothing",
+  async (behind) => {
+    const text = readFileSync(long, "utf8").split("\n");
+    const place = text.findIndex((line) => line.includes('"n":30,'));
+    const bad = freshPath();
+    const head = text.slice(0, place + behind + 1);
+    writeFileSync(bad, [...head, "{not json", ...text.slice(head.length)].join("\n"));
+    const mistake = at(30, (answer) => changes[0]![1](answer));
+    const start = async (): Promise<FaultyAdapter> => new FaultyAdapter(mistake);
+    for (const first of [true, false]) {
+      const result = await compareTrace({ trace: bad, candidate: "planted", start, first });
+      expect(result.verdict).toBe("divergent");
+      const [run] = result.runs;
+      expect([run?.divergence?.n, run?.examination?.upTo]).toEqual([30, 30 + behind]);
+      expect(run?.examination?.isWhole).toBe(false);
+      expect(result.error?.describe() ?? "first").toMatch(/not JSON|first/);
+    }
+  },
+);
 
 test("a candidate that does not do the same again is flaky at once too", async () => {
   let starts = 0;
