@@ -202,10 +202,12 @@ export class EqualLines {
     if (line.kind === "run") return this.#open(line, offset + start);
     const run = this.#run;
     if (run === null) return false;
+    const next = (run.line.starts_at ?? 0) + run.operations;
     switch (line.kind) {
       case "mark":
+        return line.n === next || line.n === next - 1;
       case "state":
-        return true;
+        return line.n === next - 1;
       case "end":
         if (line.run !== run.line.run || line.ops !== run.operations || line.ops === 0)
           return false;

@@ -2,10 +2,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { InProcessAdapter } from "../../src/adapter/in-process.js";
 import { Prng } from "../../src/base/prng.js";
 import { compareFiles } from "../../src/tools/compare-files.js";
 import type { CompareResult } from "../../src/tools/outcome.js";
+import { record } from "../../src/tools/record.js";
 import { readEqualPart } from "../../src/trace/reader-equal.js";
+import { createTraceWriter } from "../../src/trace/writer.js";
 import { fixture, freshPath, writtenImport } from "../workload/import-lines.js";
 import { recorded, seeds } from "./faulty-adapter.js";
 
@@ -18,6 +21,16 @@ function fileOf(content: readonly string[], suffix = ".jsonl"): string {
   const path = freshPath(suffix);
   const text = content.map((line) => `${line}\n`).join("");
   writeFileSync(path, suffix.endsWith(".gz") ? gzipSync(text) : text);
+  return path;
+}
+
+/** The path of a recording with full states. */
+async function withStates(): Promise<string> {
+  const path = freshPath(".jsonl");
+  const writer = createTraceWriter(path);
+  const start = async (): Promise<InProcessAdapter> => new InProcessAdapter({ device: "none" });
+  await record({ workloads: seeds(0, 1), start, writer, digestDepth: "layout", stateEvery: 16 });
+  writer.commit();
   return path;
 }
 
@@ -45,6 +58,36 @@ const at = (index: number, change: (line: string) => string): string[] =>
   lines.map((line, i) => (i === index ? change(line) : line));
 
 describe("the same result as reading every line", () => {
+  test("a mark or a state out of its place, on both sides", async () => {
+    const operations = lines.flatMap((line, index) =>
+      line.startsWith('{"kind":"op"') ? [index] : [],
+    );
+    const place = operations[20]!;
+    const { n } = JSON.parse(lines[place]!) as { n: number };
+    const marked = (number: number): string => {
+      const mark = JSON.stringify({ kind: "mark", n: number, text: "z" });
+      return fileOf([...lines.slice(0, place), mark, ...lines.slice(place)]);
+    };
+    for (const number of [n - 1, n]) {
+      const file = marked(number);
+      expect((await both(file, file)).verdict).toBe("equal");
+    }
+    for (const number of [0, n - 2, n + 1, n + 1000]) {
+      const file = marked(number);
+      expect(await bothOutcomes(file, file)).toMatch(/mark \d+ stands before operation/);
+    }
+    const stated = readFileSync(await withStates(), "utf8")
+      .trimEnd()
+      .split("\n");
+    const state = stated.findIndex((line) => line.startsWith('{"kind":"state"'));
+    expect(state).toBeGreaterThan(0);
+    const [line, following] = [stated[state]!, stated[state + 1]!];
+    const good = fileOf(stated);
+    expect((await both(good, good)).verdict).toBe("equal");
+    const late = fileOf([...stated.slice(0, state), following, line, ...stated.slice(state + 2)]);
+    expect(await bothOutcomes(late, late)).toMatch(/the state of operation \d+ after operation/);
+  });
+
   test("equal files, a file with itself, first lines of different length", async () => {
     expect((await both(trace, fileOf(lines))).verdict).toBe("equal");
     const result = await both(trace, trace);
