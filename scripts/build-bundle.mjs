@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
@@ -42,11 +42,21 @@ function digestOf(paths) {
 }
 
 function isUpToDate() {
-  if (!existsSync(stamp)) return false;
-  const { digest, scripts = {} } = JSON.parse(readFileSync(stamp, "utf8"));
-  const paths = Object.values(scripts).flatMap(({ modules }) => modules.map(([path]) => path));
-  return digest === digestOf(paths.sort());
+  try {
+    const { digest, scripts } = JSON.parse(readFileSync(stamp, "utf8"));
+    const isWhole = Object.entries(scripts).every(
+      ([name, { bytes }]) => statSync(join(folder, name)).size === bytes,
+    );
+    return isWhole && digest === digestOf(modulesOf(scripts));
+  } catch {
+    return false; // none, or what an interrupted build left
+  }
 }
+
+const modulesOf = (scripts) =>
+  Object.values(scripts)
+    .flatMap(({ modules }) => modules.map(([path]) => path))
+    .sort();
 
 /** The package that a module belongs to, by its folder; null for a module of our own. */
 function packageOf(id) {
@@ -105,7 +115,11 @@ function contentsOf(chunks) {
   for (const { fileName, imports, moduleIds } of chunks) {
     const paths = moduleIds.filter(isOwn).map((id) => relative(dist, id));
     const modules = paths.map((path) => [path, statSync(join(dist, path)).size]);
-    scripts[fileName] = { imports: imports.filter((name) => names.has(name)), modules };
+    scripts[fileName] = {
+      bytes: statSync(join(folder, fileName)).size,
+      imports: imports.filter((name) => names.has(name)),
+      modules,
+    };
     for (const path of paths) {
       const command = /^cli\/commands\/([^/]+)\.js$/.exec(path)?.[1];
       if (command !== undefined) commands[command] = fileName;
@@ -123,7 +137,8 @@ function writeWorkers() {
   }
 }
 
-async function bundle() {
+/** False where a module was changed meanwhile. */
+async function bundle(from) {
   const atStart = loadedBy(["cli/main.js"]);
   const together = new Set([...loadedBy(compared)].filter((path) => !atStart.has(path)));
   rmSync(stamp, { force: true });
@@ -178,15 +193,27 @@ async function bundle() {
   const packages = [...new Set(ids.map(packageOf))].filter((place) => place !== null).sort();
   writeFileSync(join(folder, "LICENSES.txt"), licensesOf(packages));
   const { commands, scripts } = contentsOf(made);
-  const paths = Object.values(scripts).flatMap(({ modules }) => modules.map(([path]) => path));
-  const digest = digestOf(paths.sort());
-  writeFileSync(stamp, `${JSON.stringify({ digest, commands, scripts })}\n`);
-  keepCode();
+  const paths = modulesOf(scripts);
+  const digest = digestOf(paths);
+  // changed while it was read: what is in the bundle is not known
+  if (paths.some((path) => statSync(join(dist, path)).mtimeMs > from.getTime())) return false;
+  writeStamp({ digest, commands, scripts }, from);
+  return true;
 }
 
+/** Written whole or not at all; as old as what it tells of. */
+function writeStamp(contents, time) {
+  writeFileSync(`${stamp}.new`, `${JSON.stringify(contents)}\n`);
+  utimesSync(`${stamp}.new`, time, time);
+  renameSync(`${stamp}.new`, stamp);
+}
+
+const TRIES = 5;
+let from = new Date();
 if (isUpToDate()) {
-  const now = new Date();
-  utimesSync(stamp, now, now); // modules that were written again as they were
+  utimesSync(stamp, from, from); // modules that were written again as they were
+  if (!existsSync(join(folder, "code.json"))) keepCode();
 } else {
-  await bundle();
+  for (let left = TRIES; left > 0 && !(await bundle(from)); left--) from = new Date();
+  if (existsSync(stamp)) keepCode();
 }

@@ -1,7 +1,7 @@
 // Runs the bundled command line once on a small comparison and keeps what V8 compiled on the way, so that the next process
 // need not compile it again.
 // Usage: node scripts/bundle-code.cjs     (the last step of scripts/build-bundle.mjs)
-const { mkdtempSync, readFileSync, rmSync, writeFileSync } = require("node:fs");
+const { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
 
@@ -43,8 +43,12 @@ function keep() {
     pieces.push(piece);
     offset += piece.length;
   }
-  writeFileSync(join(bundle, "code.bin"), Buffer.concat(pieces));
-  writeFileSync(join(bundle, "code.json"), JSON.stringify(places));
+  const file = (name) => join(bundle, name);
+  writeFileSync(file("code.new"), Buffer.concat(pieces));
+  rmSync(file("code.json"), { force: true }); // never beside another code.bin
+  renameSync(file("code.new"), file("code.bin"));
+  writeFileSync(file("code.json.new"), JSON.stringify({ bytes: offset, places }));
+  renameSync(file("code.json.new"), file("code.json"));
 }
 
 async function main() {

@@ -5,7 +5,7 @@ const { closeSync, existsSync, fstatSync, openSync } = require("node:fs");
 const { readFileSync, readSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
-const { constants, Script } = require("node:vm");
+const { Script } = require("node:vm");
 
 const STALE = "dist was changed after it was bundled: run npm run build";
 
@@ -19,23 +19,31 @@ const isPackage = existsSync(join(__dirname, "..", "revision.json"));
 const builtAt = isPackage ? Infinity : statSync(stamp).mtimeMs;
 const code = openCode();
 
-/** Whether a script and what it imports were made of the modules as they are. Sizes too: a copy may bring an old time. */
+/** Whether a script and what it imports are whole, and the modules they were made of as they were. */
 function isFresh(name) {
   if (fresh.has(name)) return true;
   fresh.add(name);
-  const { imports, modules } = scripts[name];
-  for (const [path, bytes] of modules) {
-    const { size, mtimeMs } = statSync(`${__dirname}/../${path}`);
-    if (size !== bytes || mtimeMs > builtAt) return false;
-  }
-  return imports.every(isFresh);
+  const { bytes, imports, modules } = scripts[name];
+  return statOf(name)?.size === bytes && modules.every(isUnchanged) && imports.every(isFresh);
+}
+
+const statOf = (path) => statSync(`${__dirname}/${path}`, { throwIfNoEntry: false });
+
+// Sizes too: a copy may bring an old time with it.
+function isUnchanged([path, bytes]) {
+  const stat = statOf(`../${path}`);
+  return stat?.size === bytes && stat.mtimeMs <= builtAt;
 }
 
 /** What was compiled: one file of pieces, and where each lies. Without it everything works, only slower. */
 function openCode() {
   try {
-    const places = JSON.parse(readFileSync(join(__dirname, "code.json"), "latin1"));
-    return { places, file: openSync(join(__dirname, "code.bin"), "r") };
+    const index = join(__dirname, "code.json");
+    const { bytes, places } = JSON.parse(readFileSync(index, "latin1"));
+    const file = openSync(join(__dirname, "code.bin"), "r");
+    if (fstatSync(file).size === bytes) return { file, madeAt: statSync(index).mtimeMs, places };
+    closeSync(file);
+    return null;
   } catch {
     return null;
   }
@@ -52,23 +60,24 @@ function read(file, offset, length, at) {
   return readSync(file, room, at, length, offset) === length;
 }
 
-/** The text of a script as a function. scripts/build-bundle.mjs writes plain ASCII. */
-function textOf(filename) {
+/** A script as a function, and when it was written. scripts/build-bundle.mjs writes plain ASCII. */
+function scriptOf(filename) {
   const file = openSync(filename, "r");
   try {
-    const { size } = fstatSync(file);
+    const { mtimeMs, size } = fstatSync(file);
     if (!read(file, 0, size, HEAD.length)) throw new Error(`${filename} was cut while it was read`);
     HEAD.copy(room);
     TAIL.copy(room, HEAD.length + size);
-    return room.latin1Slice(0, HEAD.length + size + TAIL.length);
+    return { text: room.latin1Slice(0, HEAD.length + size + TAIL.length), mtimeMs };
   } finally {
     closeSync(file);
   }
 }
 
-function compiledOf(name) {
-  const place = code?.places[name];
-  if (place === undefined) return undefined;
+// V8 tells another script by its length alone: one that was written later is compiled anew
+function compiledOf(name, mtimeMs) {
+  const place = code?.places?.[name];
+  if (!Array.isArray(place) || mtimeMs > code.madeAt) return undefined;
   const [offset, length] = place;
   return read(code.file, offset, length, 0) ? room.subarray(0, length) : undefined;
 }
@@ -82,11 +91,8 @@ function load(name) {
     process.exit(4);
   }
   const filename = join(__dirname, name);
-  const script = new Script(textOf(filename), {
-    filename,
-    cachedData: compiledOf(name),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const { text, mtimeMs } = scriptOf(filename);
+  const script = new Script(text, { filename, cachedData: compiledOf(name, mtimeMs) });
   compiled.set(name, script);
   const module = { exports: {} };
   loaded.set(name, module);
@@ -102,9 +108,12 @@ exports.commandLine = (command) => {
   return ["main.cjs", ...own].every(isFresh) ? load("main.cjs") : null;
 };
 
-/** Starts a worker thread's script, or its module (a path below dist) where the script is out of date. */
+/**
+ * Starts a worker thread: by its script, which Node loads itself (it may import other modules), or by its module (a path
+ * below dist) where anything at all is out of date: what the thread loads later is not looked at any more.
+ */
 exports.worker = (name, path) => {
-  if (isFresh(name)) load(name);
+  if (Object.keys(scripts).every(isFresh)) require(`./${name}`);
   else return import(pathToFileURL(join(__dirname, "..", path)).href);
 };
 

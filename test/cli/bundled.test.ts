@@ -35,7 +35,7 @@ function build(): void {
     cpSync(join(root, "bin", name), at("bin", name));
   writeFileSync(at("package.json"), JSON.stringify({ type: "module" }));
   for (const [path, text] of Object.entries(MODULES)) writeFileSync(at("dist", path), text);
-  const scripts: Record<string, { imports: string[]; modules: [string, number][]; text: string }> =
+  const written: Record<string, { imports: string[]; modules: [string, number][]; text: string }> =
     {
       "main.cjs": {
         imports: ["part.cjs"],
@@ -55,8 +55,11 @@ function build(): void {
         text: 'console.log("worker script");',
       },
     };
-  for (const [name, { text }] of Object.entries(scripts))
+  const scripts: Record<string, unknown> = {};
+  for (const [name, { text, ...rest }] of Object.entries(written)) {
+    scripts[name] = { bytes: Buffer.byteLength(text), ...rest };
     writeFileSync(at("dist/bundle", name), text);
+  }
   cpSync(join(root, "scripts/bundle-start.cjs"), at("dist/bundle/start.cjs"));
   writeFileSync(
     at("dist/bundle/work.cjs"),
@@ -119,6 +122,12 @@ test.each<readonly [string, () => void]>([
     },
   ],
   [
+    "a script of it is cut short",
+    () => {
+      writeFileSync(at("dist", "bundle", "main.cjs"), "exports.");
+    },
+  ],
+  [
     "its list is cut short",
     () => {
       writeFileSync(at("dist", "bundle", "modules.json"), '{"digest":"","mod');
@@ -153,21 +162,35 @@ test("a script that turns out to be old under way: one line that says what to do
   expect(started("later")).toEqual([4, `bundle\n${line}`]);
 });
 
-test("a worker: its script, or its module where that is newer", () => {
+test("a worker: its script, or its module where any module is newer", () => {
   build();
   expect(ran([at("dist/bundle/work.cjs")])).toEqual([0, "worker script"]);
-  utimesSync(at("dist", "work.js"), NEW, NEW);
-  expect(ran([at("dist/bundle/work.cjs")])).toEqual([0, "worker module"]);
+  for (const path of ["work.js", "later.js"]) {
+    build();
+    utimesSync(at("dist", path), NEW, NEW);
+    expect(ran([at("dist/bundle/work.cjs")])).toEqual([0, "worker module"]);
+  }
+});
+
+test("a script that is gone under way ends the command with the same line", () => {
+  build();
+  rmSync(at("dist/bundle/later.cjs"));
+  const line = "unified-trace: dist was changed after it was bundled: run npm run build";
+  expect(started("later")).toEqual([4, `bundle\n${line}`]);
 });
 
 test("what was compiled for another script, or cut short, does no harm", () => {
   build();
-  const places = { "main.cjs": [0, 40], "part.cjs": [30, 4000] };
-  writeFileSync(at("dist/bundle/code.json"), JSON.stringify(places));
   writeFileSync(at("dist/bundle/code.bin"), Buffer.alloc(64, 7));
-  expect(started()).toEqual([0, "bundle"]);
-  writeFileSync(at("dist/bundle/code.json"), '{"main.cjs":[0,');
-  expect(started()).toEqual([0, "bundle"]);
+  const places = { "main.cjs": [0, 40], "part.cjs": [30, 4000], "known.cjs": 5 };
+  for (const bytes of [64, 65]) {
+    writeFileSync(at("dist/bundle/code.json"), JSON.stringify({ bytes, places }));
+    expect(started("known")).toEqual([0, "bundle"]);
+  }
+  for (const text of ['{"bytes":64,"places":{"main.cjs":[0,', "{}", "null"]) {
+    writeFileSync(at("dist/bundle/code.json"), text);
+    expect(started()).toEqual([0, "bundle"]);
+  }
 });
 
 test("nothing built: one line that says how, and exit 4", () => {
