@@ -13,7 +13,7 @@ async function run(...words) {
   return main([process.execPath, "unified-trace", ...words]);
 }
 
-/** The recorded trace with one digest changed near its end. */
+/** Changes one digest late in the trace's first run, which has 400 operations. */
 function plantIn(trace) {
   const lines = readFileSync(trace, "utf8").split("\n");
   const at = lines.findLastIndex((line, index) => index < 360 && line.includes('"digest":{"'));

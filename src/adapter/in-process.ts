@@ -1,14 +1,9 @@
 // The allocator of this checkout in this process, with a device that carries out what it asks for.
 import { openDevice } from "../device/open-device.js";
-import { type OpenDevice, StorageAdapter, type StorageAdapterOptions } from "./storage-adapter.js";
+import { StorageAdapter, type StorageAdapterOptions } from "./storage-adapter.js";
 
-/** @public */
-export interface InProcessOptions extends Partial<StorageAdapterOptions> {
-  /** Default `model`. */
-  readonly device?: StorageAdapterOptions["device"];
-  /** Another one than the usual in tests of devices that fail. */
-  readonly openDevice?: OpenDevice;
-}
+/** By default on device `model`, opened as usual; tests of devices that fail open their own. @public */
+export type InProcessOptions = Partial<StorageAdapterOptions>;
 
 /** `self`. @public */
 export class InProcessAdapter extends StorageAdapter {

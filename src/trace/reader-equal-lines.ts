@@ -30,11 +30,10 @@ const HEX_DIGITS = 16; // of a digest
 const NAME_MAX = 64; // bytes of an operation's name
 const MARGIN = 128; // bytes behind a line that looking at its frame may touch
 const OPENED_MAX = 65_536; // requests of a run that are remembered
-
 const OPERATIONS_MAX = 4096; // heads that are remembered
-const wordAt = (bytes: Buffer, at: number): number => bytes.readInt32LE(at);
-const [FRAME_0, FRAME_4, FRAME_8, FRAME_12] = [0, 4, 8, 12].map((at) => wordAt(FRAME, at));
-const [ARGS_0, ARGS_4, ARGS_6] = [0, 4, 6].map((at) => wordAt(ARGS, at));
+const HEAD_BYTES = 16;
+const [FRAME_0, FRAME_4, FRAME_8, FRAME_12] = [0, 4, 8, 12].map((at) => FRAME.readInt32LE(at));
+const [ARGS_0, ARGS_4, ARGS_6] = [0, 4, 6].map((at) => ARGS.readInt32LE(at));
 
 interface KnownOperation {
   readonly name: string;
@@ -293,7 +292,9 @@ export class EqualLines {
       isRoomy ? view.getInt32(from + 4 * index, true) : index;
     const head = [word(0), word(1), word(2), word(3)] as const;
     const known = { name, domain: spec.domain, head, run: null };
-    if (isRoomy && this.#operations.size < OPERATIONS_MAX)
+    // a longer name could begin like another one
+    const isKeepable = isRoomy && name.length <= HEAD_BYTES;
+    if (isKeepable && this.#operations.size < OPERATIONS_MAX)
       this.#operations.set(hashOf(...head), known);
     return known;
   }

@@ -9,6 +9,7 @@ import type { CompareResult } from "../../src/tools/outcome.js";
 import { record } from "../../src/tools/record.js";
 import { readEqualPart } from "../../src/trace/reader-equal.js";
 import { createTraceWriter } from "../../src/trace/writer.js";
+import { seededWorkload } from "../../src/workload/seeded.js";
 import { fixture, freshPath, writtenImport } from "../workload/import-lines.js";
 import { recorded, seeds } from "./faulty-adapter.js";
 
@@ -58,6 +59,29 @@ const at = (index: number, change: (line: string) => string): string[] =>
   lines.map((line, i) => (i === index ? change(line) : line));
 
 describe("the same result as reading every line", () => {
+  test("an operation that is unknown, though it begins like a long name that was met", async () => {
+    const workload = {
+      ops: 200,
+      layout: "full+window",
+      pageSize: 64,
+      weights: "transfers",
+    } as const;
+    const loads = readFileSync(
+      await recorded([0, 1, 2].map((seed) => seededWorkload({ seed, ...workload }))),
+      "utf8",
+    ).split("\n");
+    const met = loads.flatMap((line, index) =>
+      line.includes('"op":"host.load_reserve"') ? [index] : [],
+    );
+    expect(met.length).toBeGreaterThan(1);
+    const unknown = loads.map((line, index) =>
+      index === met.at(-1) ? line.replace("host.load_reserve", "host.load_reservf") : line,
+    );
+    const file = freshPath(".jsonl");
+    writeFileSync(file, unknown.join("\n"));
+    expect((await both(file, file)).error?.describe()).toMatch(/host\.load_reservf/);
+  });
+
   test("a mark or a state out of its place, on both sides", async () => {
     const operations = lines.flatMap((line, index) =>
       line.startsWith('{"kind":"op"') ? [index] : [],
