@@ -1,32 +1,57 @@
-// Prints the numeric goals, each as a ratio inside one run:
-//   node bench/run.mjs [--ops 1000000] [--rounds 5] [--only 5,12] [--check]
-// --only takes goals by their numbers, "allocator" for those of the allocator. With --check it fails when three tries all
-// miss a ratio. Files live in a temporary folder.
+// Prints the numeric goals, each as a ratio inside one run; see `--help`. Files live in a temporary folder.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { adapterRows } from "./adapter.mjs";
 import { allocatorRows } from "./allocator.mjs";
 import { writeBenchTrace } from "./make-trace.mjs";
 import { recorderRows } from "./recorder.mjs";
 
-const argv = process.argv.slice(2);
-const option = (name, fallback) => {
-  const at = argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(argv[at + 1]);
-};
-const only = argv.includes("--only") ? argv[argv.indexOf("--only") + 1].split(",") : null;
+const USAGE = `Usage: node bench/run.mjs [--ops N] [--rounds N] [--only LIST] [--check]
+
+  --ops N      operations of the bench trace (default: 1000000)
+  --rounds N   rounds of which the median counts (default: 5)
+  --only LIST  goals by their numbers, "allocator" for those of the allocator: --only 5,12
+  --check      fail when three tries all miss a ratio
+  --help       this text`;
+
+const flags = flagsOf(process.argv.slice(2));
+const only = flags.only?.split(",") ?? null;
 const isWanted = (...goals) => only === null || goals.some((name) => only.includes(String(name)));
-const OPERATIONS = option("ops", 1_000_000);
-const ROUNDS = option("rounds", 5);
+const OPERATIONS = Number(flags.ops);
+const ROUNDS = Number(flags.rounds);
 const COMMAND = fileURLToPath(new URL("../bin/unified-trace.js", import.meta.url));
 const MEASURE = new URL("./measure.mjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "unified-trace-bench-"));
 const rows = [];
+
+/** The flags; ends the process after `--help`, and with one line where they are wrong. */
+function flagsOf(args) {
+  const options = {
+    ops: { type: "string", default: "1000000" },
+    rounds: { type: "string", default: "5" },
+    only: { type: "string" },
+    check: { type: "boolean" },
+    help: { type: "boolean" },
+  };
+  try {
+    const { values } = parseArgs({ args, options });
+    for (const name of ["ops", "rounds"])
+      if (!/^[1-9]\d*$/.test(values[name]))
+        throw new Error(`--${name} ${values[name]}: expected a whole number from 1 on`);
+    if (!values.help) return values;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`bench/run.mjs: ${error.message.split("\n")[0]} (see --help)`);
+    process.exit(2);
+  }
+}
 
 /** A goal: what was found, against what, and whether it holds. */
 function goal(number, text, value, limit, isMet) {
@@ -283,12 +308,12 @@ function everything() {
 
 try {
   let missed = everything();
-  for (let attempt = 1; argv.includes("--check") && attempt < 3 && missed.length > 0; attempt++) {
+  for (let attempt = 1; flags.check && attempt < 3 && missed.length > 0; attempt++) {
     console.log(`missed ${missed.length}; try ${attempt + 1} of 3`);
     missed = everything();
   }
   console.log(`${rows.length - missed.length} goals met, ${missed.length} missed`);
-  if (argv.includes("--check") && missed.length > 0) process.exitCode = 1;
+  if (flags.check && missed.length > 0) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

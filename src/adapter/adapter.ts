@@ -2,12 +2,16 @@
 import type { Answer, DigestDepth, Domain, Operation, RunConfig } from "../base/operations.js";
 import type { State } from "../base/state.js";
 
+/** What an implementation is made from. @public */
+export interface Commit {
+  readonly revision: string | null; // full commit hash, null: not known
+  readonly dirty: boolean | null; // tracked files differ from the commit; null: not known
+}
+
 /** What an implementation says of itself in the handshake. @public */
-export interface AdapterInfo {
+export interface AdapterInfo extends Commit {
   readonly name: string;
   readonly version: string;
-  readonly revision: string | null; // commit
-  readonly dirty: boolean | null;
   readonly domains: readonly Domain[];
   readonly ops: readonly string[]; // operation kinds it answers
   readonly digest: DigestDepth | null; // deepest digest it gives, null: none

@@ -1,6 +1,8 @@
 // From the words after `--impl` and `--candidate` to something that can be started.
 import type { Command } from "commander";
+import type { Adapter, Commit } from "../adapter/adapter.js";
 import { openAdapter, parseAdapterSpec } from "../adapter/open-adapter.js";
+import type { OpenAdapterOptions } from "../adapter/open-adapter.js";
 import type { VerifyPolicy } from "../device/device.js";
 import type { StartAdapter } from "../tools/candidate.js";
 import type { ImplementationData } from "../tools/parallel/part.js";
@@ -46,15 +48,30 @@ export function starterOf(
   tellsLog = true,
 ): StartAdapter {
   parseAdapterSpec(spec);
-  return async () => {
-    const { revision, dirty } = await readRevision();
-    return openAdapter(spec, {
-      revision,
-      dirty,
-      build: buildOptions(flags, session, tellsLog),
-      ...(flags.verify === undefined ? {} : { verify: flags.verify }),
-      ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
-    });
+  return async () =>
+    openAdapter(spec, { ...(await readRevision()), ...openOptions(flags, session, tellsLog) });
+}
+
+/** For a comparison, which begins while git still looks for the commit that the report names. @internal */
+export function comparedImplementation(
+  spec: string,
+  flags: ImplementationFlags,
+  session: Session,
+): { readonly start: StartAdapter; readonly commit?: Promise<Commit> } {
+  parseAdapterSpec(spec);
+  const start = (): Promise<Adapter> => openAdapter(spec, openOptions(flags, session, true));
+  return isForeign(spec) ? { start } : { start, commit: readRevision() };
+}
+
+function openOptions(
+  flags: ImplementationFlags,
+  session: Session,
+  tellsLog: boolean,
+): OpenAdapterOptions {
+  return {
+    build: buildOptions(flags, session, tellsLog),
+    ...(flags.verify === undefined ? {} : { verify: flags.verify }),
+    ...(flags.timeout === undefined ? {} : { timeoutSeconds: flags.timeout }),
   };
 }
 

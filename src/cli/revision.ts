@@ -3,29 +3,24 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Commit } from "../adapter/adapter.js";
 import { PACKAGE_ROOT } from "./place.js";
 
 const TIMEOUT_MS = 5000;
 
-/** @internal */
-export interface Revision {
-  readonly revision: string | null; // full commit hash
-  readonly dirty: boolean | null; // tracked files differ from the commit; null: not known
-}
-
-let known: Promise<Revision> | undefined;
+let known: Promise<Commit> | undefined;
 
 /** Reads the revision once; never fails. @internal */
-export function readRevision(): Promise<Revision> {
+export function readRevision(): Promise<Commit> {
   known ??= readFrom(PACKAGE_ROOT);
   return known;
 }
 
-const UNKNOWN: Revision = { revision: null, dirty: null };
+const UNKNOWN: Commit = { revision: null, dirty: null };
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /** The revision of the package in `root`; never fails. @internal */
-export async function readFrom(root: string): Promise<Revision> {
+export async function readFrom(root: string): Promise<Commit> {
   // Only a checkout of its own counts: inside someone's node_modules git would name their commit.
   if (!existsSync(join(root, ".git"))) return packedRevision(root);
   const words = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"];
@@ -36,7 +31,7 @@ export async function readFrom(root: string): Promise<Revision> {
 }
 
 // Written by scripts/pack-revision.mjs.
-function packedRevision(root: string): Revision {
+function packedRevision(root: string): Commit {
   try {
     const packed = JSON.parse(readFileSync(join(root, "dist", "revision.json"), "utf8")) as unknown;
     const { revision, dirty } = packed as Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 // Replays a trace on an implementation and compares every answer with the recorded one. Reads in batches, drops
 // nothing: what is not compared makes the verdict incomplete or is an error.
-import type { Adapter } from "../adapter/adapter.js";
+import type { Adapter, Commit } from "../adapter/adapter.js";
 import { CandidateError, InternalError, UnifiedTraceError } from "../base/errors.js";
 import type { Answer, Operation } from "../base/operations.js";
 import type { EndLine, OpLine, RunLine, StateLine, TraceLine } from "../trace/lines.js";
@@ -13,7 +13,6 @@ import { RunComparer } from "./compare-run.js";
 import type { CompareMode } from "./equality/modes.js";
 import { HeldBatches, wholeTrace } from "./examine/line-source.js";
 import { Handshake } from "./handshake.js";
-import type { HandshakeNews } from "./handshake.js";
 import type { MaskSet } from "./masks.js";
 import { ResultList } from "./compare-results.js";
 import { operationsPast } from "./past.js";
@@ -24,7 +23,7 @@ import { partsWith, TraceSide } from "./sides.js";
 import type { SideFacts } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
 import { shardOfTrace } from "./trace-shard.js";
-import type { CompareResult } from "./outcome.js";
+import type { CompareResult, SideDifference } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
@@ -37,7 +36,7 @@ export interface CompareChoices extends ToolControl {
   readonly reader?: ReaderOptions;
   readonly mode?: CompareMode; // default exact
   readonly masks?: MaskSet;
-  readonly past?: number; // operations looked at behind a divergence, default 10,000; 1,000 with `first`
+  readonly past?: number; // operations looked at behind a divergence, default 10,000; 256 with `first`
   readonly reproduce?: (run: string, n: number) => string | null; // the command of a report's last line
 }
 
@@ -47,7 +46,9 @@ export interface CompareTraceOptions extends CompareChoices {
   readonly candidate: string; // what the user named
   readonly start: StartAdapter;
   readonly skipUnsupported?: boolean;
-  readonly onHandshake?: (news: HandshakeNews) => void; // before the first operation of each domain
+  readonly commit?: Promise<Commit>; // the candidate's, where its info says null because it is still looked for
+  readonly onLacking?: (kinds: readonly string[]) => void; // it lacks them, the trace uses them or may use them further back
+  readonly onDifferences?: (found: readonly SideDifference[]) => void; // before the first operation of each domain
   readonly shard?: ShardPart; // only the runs of this part
   readonly isOverTime?: () => boolean; // true: begin no further run
   /** @internal */
@@ -126,7 +127,9 @@ class TraceComparison {
       skipUnsupported: options.skipUnsupported === true,
       isChosen: (run, index) =>
         options.run === undefined ? this.#isOfShard(index) : run === options.run,
-      onHandshake: options.onHandshake,
+      commit: options.commit ?? null,
+      onLacking: options.onLacking,
+      onDifferences: options.onDifferences,
     });
   }
 
@@ -146,6 +149,7 @@ class TraceComparison {
     await this.#examine();
     const { part } = this.#options;
     part?.onEnd(this.#side.facts(), this.#runsMet - part.index);
+    await this.#handshake.settle();
     const base = this.#side.info();
     return this.#results.finish({
       base,

@@ -1,6 +1,6 @@
 // What a trace and a candidate say of themselves before anything runs: what differs is told, and what cannot be replayed
 // is refused.
-import type { Adapter } from "../adapter/adapter.js";
+import type { Adapter, Commit } from "../adapter/adapter.js";
 import { CandidateError } from "../base/errors.js";
 import type { Domain } from "../base/operations.js";
 import type { RunLine } from "../trace/lines.js";
@@ -19,19 +19,16 @@ export interface HandshakeOptions {
   readonly candidate: string; // what the user named
   readonly skipUnsupported: boolean;
   readonly isChosen: (run: string, index: number) => boolean; // whether a run is compared
-  readonly onHandshake?: ((news: HandshakeNews) => void) | undefined;
-}
-
-/** What is told before the first operation of each domain. @public */
-export interface HandshakeNews {
-  readonly differences: readonly SideDifference[];
-  readonly lacking: readonly string[]; // kinds that the candidate lacks and the trace uses, or may use further back
+  readonly commit: Promise<Commit> | null; // the candidate's, null: its info has it
+  readonly onLacking?: ((kinds: readonly string[]) => void) | undefined;
+  readonly onDifferences?: ((found: readonly SideDifference[]) => void) | undefined;
 }
 
 /** One comparison's handshake: before every run its domain, once for a domain its operation kinds. @internal */
 export class Handshake {
   readonly #options: HandshakeOptions;
   #candidate: SideInfo | null = null;
+  #commit: Commit | null = null;
   readonly #lacking: string[] = [];
   readonly #told = new Set<Domain>();
 
@@ -66,10 +63,17 @@ export class Handshake {
     side.kinds(ahead.met);
     const [first] = ahead.met;
     if (first !== undefined && !this.#options.skipUnsupported) throw this.#missing(met, first.run);
-    this.#options.onHandshake?.({
-      differences: this.differences(side),
-      lacking: ahead.isWhole ? met : lacking,
-    });
+    const kinds = ahead.isWhole ? met : lacking;
+    if (kinds.length > 0) this.#options.onLacking?.(kinds);
+    const { onDifferences } = this.#options;
+    if (onDifferences === undefined) return;
+    await this.settle();
+    onDifferences(this.differences(side));
+  }
+
+  /** Waits for the candidate's commit, which is looked for while the comparison works already. */
+  async settle(): Promise<void> {
+    this.#commit = await this.#options.commit;
   }
 
   /** Null when the candidate answers every kind among the lines; refuses others unless they may be skipped. */
@@ -95,7 +99,8 @@ export class Handshake {
   /** The candidate as a side of the report, null before the first handshake. */
   candidateSide(base: SideInfo): SideInfo | null {
     const { configHash, pageSizes } = base;
-    return this.#candidate === null ? null : { ...this.#candidate, configHash, pageSizes };
+    if (this.#candidate === null) return null;
+    return { ...this.#candidate, ...this.#commit, configHash, pageSizes };
   }
 
   /** Everything in which the two sides differ. */

@@ -3,8 +3,9 @@ import { gzipSync } from "node:zlib";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import type { RunOpening } from "../../src/adapter/adapter.js";
+import type { Adapter, ApplyResult, Commit, RunOpening } from "../../src/adapter/adapter.js";
 import { CandidateError } from "../../src/base/errors.js";
+import type { Operation } from "../../src/base/operations.js";
 import { Prng } from "../../src/base/prng.js";
 import { compareTrace } from "../../src/tools/compare-trace.js";
 import type { CompareTraceOptions } from "../../src/tools/compare-trace.js";
@@ -48,10 +49,12 @@ async function handshakeOf(
     trace,
     candidate: "lacking",
     start: async () => new Watched(events, lacking),
-    onHandshake: ({ differences, lacking: mayBeUsed }) => {
+    onLacking: (kinds) => {
+      open.push(...kinds);
+    },
+    onDifferences: (differences) => {
       events.push("told");
       told.push(...differences);
-      open.push(...mayBeUsed);
     },
     ...options,
   }).catch((error: unknown) => error);
@@ -142,4 +145,41 @@ test("leaving them out is told first as well, with what the trace uses of them",
   expect(open).toEqual([op]);
   expect(kindsOf(told)).toMatchObject({ base: `uses ${String(op)}`, isLoss: true });
   expect(skipped).toBe(lines.filter((line) => line.op === op).length);
+});
+
+/** A commit that nobody finds before the first operation was asked. */
+function lateCommit(): { commit: Promise<Commit>; found: () => void } {
+  let found = (): void => undefined;
+  const commit = new Promise<Commit>((resolve) => {
+    found = () => {
+      resolve({ revision: "ab".repeat(20), dirty: true });
+    };
+  });
+  return { commit, found };
+}
+
+test("a commit that is found late holds up no operation, and the result names it", async () => {
+  const { commit, found } = lateCommit();
+  class Finding extends FaultyAdapter {
+    override async apply(operations: readonly Operation[]): Promise<ApplyResult> {
+      found();
+      return super.apply(operations);
+    }
+  }
+  const start = async (): Promise<Adapter> => new Finding(right);
+  const result = await compareTrace({ trace, candidate: "self", start, commit });
+  expect(result.candidate).toMatchObject({ revision: "ab".repeat(20), dirty: true });
+  const [difference] = result.differences.filter(({ what }) => what === "revision");
+  expect(difference?.candidate).toBe(`${"ab".repeat(20)} with local changes`);
+});
+
+test("whoever is told the differences before the first operation is told the commit with them", async () => {
+  const { commit, found } = lateCommit();
+  const kinds: string[][] = [];
+  const onLacking = (list: readonly string[]): number => kinds.push([...list]);
+  setTimeout(found, 50);
+  const { events, told } = await handshakeOf(new Set(), { commit, onLacking });
+  expect(events.slice(0, 2)).toEqual(["told", "open"]);
+  expect(told.map(({ what }) => what)).toContain("revision");
+  expect(kinds).toEqual([]); // nothing lacks, so nothing is said of it
 });

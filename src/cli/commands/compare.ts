@@ -10,7 +10,6 @@ import { signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareTrace } from "../../tools/compare-trace.js";
 import type { CompareChoices, CompareTraceOptions } from "../../tools/compare-trace.js";
 import type { StartAdapter } from "../../tools/candidate.js";
-import type { HandshakeNews } from "../../tools/handshake.js";
 import type { ImplementationData } from "../../tools/parallel/part.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";
 import { readBaseline, readMasks } from "../../tools/known-differences.js";
@@ -25,6 +24,7 @@ import { seconds, shardPart, unknownWord, wholeNumber, wordList } from "../flags
 import type { Shard } from "../flags.js";
 import {
   addImplementationFlags,
+  comparedImplementation,
   IMPLEMENTATION_FORMS,
   implementationData,
   starterOf,
@@ -278,14 +278,12 @@ async function compareOne(
     ...choices,
     trace: base,
     candidate: candidate.name,
-    start: starterOf(candidate.name, flags, session),
+    ...comparedImplementation(candidate.name, flags, session),
     skipUnsupported: flags.skipUnsupported === true,
     isDoubled: flags.double === true,
     ...(flags.shard && { shard: flags.shard }),
     isOverTime: () => performance.now() > end,
-    onHandshake: (news) => {
-      tellHandshake(candidate.name, news, session);
-    },
+    ...handshakeNews(candidate.name, session),
     ...standInOf(candidate.name, flags, session),
   };
   if (flags.jobs === 1) return compareTrace(options);
@@ -305,20 +303,24 @@ async function compareOne(
 }
 
 // Told while nothing has run yet; the report names all of it again.
-function tellHandshake(
+function handshakeNews(
   name: string,
-  { differences, lacking }: HandshakeNews,
   session: Session,
-): void {
-  if (lacking.length > 0) {
-    const kinds = `${name} does not answer ${lacking.join(", ")}`;
-    session.note(`unified-trace: before the first operation: ${visible(kinds)}`);
-  }
-  if (!session.isVerbose) return;
-  for (const { what, base, candidate } of differences) {
-    const sides = `base ${base}, candidate ${candidate}`;
-    session.note(`unified-trace: before the first operation: ${what}: ${visible(sides)}`);
-  }
+): Pick<CompareTraceOptions, "onLacking" | "onDifferences"> {
+  const tell = (what: string): void => {
+    session.note(`unified-trace: before the first operation: ${what}`);
+  };
+  const onLacking = (kinds: readonly string[]): void => {
+    tell(visible(`${name} does not answer ${kinds.join(", ")}`));
+  };
+  if (!session.isVerbose) return { onLacking };
+  return {
+    onLacking,
+    onDifferences: (differences) => {
+      for (const { what, base, candidate } of differences)
+        tell(`${what}: ${visible(`base ${base}, candidate ${candidate}`)}`);
+    },
+  };
 }
 
 // The allocator of this checkout answers as a trace of its own does, unless it is what is compared.
@@ -328,7 +330,9 @@ function standInOf(
   session: Session,
 ): { readonly base?: { readonly spec: string; readonly start: StartAdapter } } {
   const spec = flags.base ?? (candidate.startsWith("self") ? null : "self");
-  return spec === null ? {} : { base: { spec, start: starterOf(spec, flags, session) } };
+  return spec === null
+    ? {}
+    : { base: { spec, start: comparedImplementation(spec, flags, session).start } };
 }
 
 async function sidesOf(

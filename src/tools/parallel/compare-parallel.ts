@@ -154,6 +154,6 @@ function joined(
   const { configHash, pageSizes } = base;
   const other = candidate && { ...candidate, configHash, pageSizes };
   const differences = other === null ? [] : sideDifferences(base, other);
-  options.onHandshake?.({ differences, lacking: [] });
+  options.onDifferences?.(differences);
   return list.finish({ base, candidate: other, differences, isUnread: false });
 }

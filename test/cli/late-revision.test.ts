@@ -1,0 +1,59 @@
+// The commit that a report names is asked of git while the comparison works: a slow git, a broken one and none at all.
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { folder, start } from "./command-line.js";
+
+const COMMIT = "ab".repeat(20);
+const TRACE = "late-revision.jsonl";
+
+beforeAll(async () => {
+  const { code } = await start(["record", "--seeds", "3:4", "--ops", "200", "--out", TRACE]);
+  expect(code).toBe(0);
+});
+
+/** A PATH on which `git` is this script. */
+function gitThat(name: string, script: string): Readonly<Record<string, string>> {
+  const home = join(folder, `git-${name}`);
+  mkdirSync(home);
+  writeFileSync(join(home, "git"), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(home, "git"), 0o755);
+  return { PATH: `${home}${delimiter}${process.env["PATH"] ?? ""}` };
+}
+
+const compare = ["compare", "--trace", TRACE, "--candidate", "self:none"];
+
+test("git answers after the last operation: the report and --verbose name the commit all the same", async () => {
+  const env = gitThat(
+    "slow",
+    `sleep 1.5; printf '# branch.oid ${COMMIT}\\n1 .M N... 100644 100644 100644 a a a.txt\\n'`,
+  );
+  const [json, verbose] = await Promise.all([
+    start([...compare, "--json"], { env }),
+    start([...compare, "--verbose"], { env }),
+  ]);
+  expect(json.code).toBe(0);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    candidates: [{ revision: COMMIT, dirty: true }],
+  });
+  expect(verbose.stderr).toContain(`before the first operation: revision: base `);
+  expect(verbose.stderr).toContain(`candidate ${COMMIT} with local changes`);
+});
+
+test.each([
+  ["fails", "exit 1"],
+  ["says nothing", "exit 0"],
+  ["dies", "kill -9 $$"],
+])("a git that %s leaves the commit unknown, and the verdict as it is", async (name, script) => {
+  const env = gitThat(name.replaceAll(" ", "-"), script);
+  const { code, stdout } = await start([...compare, "--json"], { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ candidates: [{ revision: null, dirty: null }] });
+});
+
+test("without git the commit is unknown", async () => {
+  const env = { PATH: join(folder, "nothing-here") };
+  const { code, stdout } = await start([...compare, "--json"], { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ candidates: [{ revision: null, dirty: null }] });
+});
