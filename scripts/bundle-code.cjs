@@ -6,7 +6,7 @@ const { tmpdir } = require("node:os");
 const { join } = require("node:path");
 
 const bundle = join(__dirname, "..", "dist", "bundle");
-const { commandLine, compiled } = require(join(bundle, "start.cjs"));
+const { commandLine, compiled, sumOf } = require(join(bundle, "start.cjs"));
 
 async function run(...words) {
   const { main } = commandLine(words[0]);
@@ -39,7 +39,8 @@ function keep() {
   let offset = 0;
   for (const [name, script] of compiled) {
     const piece = script.createCachedData();
-    places[name] = [offset, piece.length];
+    // a buffer of its own: small ones share their memory
+    places[name] = [offset, piece.length, sumOf(new Uint8Array(piece))];
     pieces.push(piece);
     offset += piece.length;
   }

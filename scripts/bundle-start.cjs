@@ -78,8 +78,20 @@ function scriptOf(filename) {
 function compiledOf(name, mtimeMs) {
   const place = code?.places?.[name];
   if (!Array.isArray(place) || mtimeMs > code.madeAt) return undefined;
-  const [offset, length] = place;
-  return read(code.file, offset, length, 0) ? room.subarray(0, length) : undefined;
+  const [offset, length, sum] = place;
+  if (!read(code.file, offset, length, 0)) return undefined;
+  const piece = room.subarray(0, length);
+  return sumOf(piece) === sum ? piece : undefined; // V8 would run damaged code
+}
+
+/** A number that tells any one damaged word. @param bytes - at the begin of its memory */
+function sumOf(bytes) {
+  const words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
+  let sum = bytes.length;
+  for (let at = 0; at < words.length; at++) sum = (Math.imul(sum, 31) + words[at]) | 0;
+  for (let at = words.length << 2; at < bytes.length; at++)
+    sum = (Math.imul(sum, 31) + bytes[at]) | 0;
+  return sum;
 }
 
 function load(name) {
@@ -116,6 +128,8 @@ exports.worker = (name, path) => {
   if (Object.keys(scripts).every(isFresh)) require(`./${name}`);
   else return import(pathToFileURL(join(__dirname, "..", path)).href);
 };
+
+exports.sumOf = sumOf;
 
 /** What V8 made of the scripts that were loaded, by name. */
 exports.compiled = compiled;
