@@ -21,6 +21,7 @@ import type {
   Unstable,
 } from "./outcome.js";
 
+const NONE: readonly FieldDifference[] = [];
 const OPENED_MAX = 65_536; // request names remembered, as the format says of readers
 // Both sides answered the operation: only then is there a state after it on both.
 const ANSWERED: ReadonlySet<DivergenceKind> = new Set(["result", "refusal", "effect", "state"]);
@@ -86,8 +87,8 @@ export class RunComparer {
     return isDecided || this.invalid !== null || this.isLeft;
   }
 
-  /** Compares one operation; false when the run is over with it. */
-  compare(line: AnsweredLine, candidate: Answer): boolean {
+  /** Compares one operation; false when the run is over with it. `isSame`: both answers are known to be written alike. */
+  compare(line: AnsweredLine, candidate: Answer, isSame = false): boolean {
     this.operations += 1;
     // A run recorded without digests has none from operation 0 on, whatever its first line says. A run that goes on from a
     // state begins with any other operation, which may have changed nothing.
@@ -98,7 +99,8 @@ export class RunComparer {
       this.invalid = "boot is refused on both sides, so nothing after it means anything";
       return false;
     }
-    let fields = this.#equality.differences(line, candidate);
+    const isWrittenAlike = isSame && this.mode === "exact";
+    let fields = isWrittenAlike ? NONE : this.#equality.differences(line, candidate);
     if (fields.length > 0 && this.#masks !== null) fields = this.#masks.unmasked(line.op, fields);
     const isSameState = this.#sameState(line, candidate);
     if (!isSameState) this.#partedAt ??= { n: line.n, op: line.op };

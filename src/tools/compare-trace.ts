@@ -11,6 +11,7 @@ import { Candidate } from "./candidate.js";
 import type { StartAdapter } from "./candidate.js";
 import { RunComparer } from "./compare-run.js";
 import type { CompareMode } from "./equality/modes.js";
+import { isReadable, isWrittenAs, readableOf } from "../trace/held-line.js";
 import { HeldBatches, wholeTrace } from "./examine/line-source.js";
 import { Handshake } from "./handshake.js";
 import type { MaskSet } from "./masks.js";
@@ -75,7 +76,9 @@ export async function compareTrace(options: CompareTraceOptions): Promise<Compar
     shard === undefined
       ? () => true
       : await shardOfTrace(trace, shard, options.reader ?? {}, signal);
-  const reader = await openTrace(trace, options.reader ?? {});
+  // most answers are what the candidate gives, and need not be parsed for it
+  const holdsAnswers = (options.mode ?? "exact") === "exact";
+  const reader = await openTrace(trace, { holdsAnswers, ...options.reader });
   const comparison = new TraceComparison(options, reader, isOfShard);
   try {
     return await comparison.run();
@@ -193,7 +196,7 @@ class TraceComparison {
         if (line.kind === "op") {
           // everything before it has to be compared first: it names ids, and the candidate has its own
           if (line.op === "ask.translate" && this.#comparer?.hasOwnIds) await this.#flush();
-          this.#gather(line);
+          if (!this.#gather(line)) break;
         } else await this.#structure(line);
         if (this.#hasStopped()) return;
       }
@@ -203,14 +206,14 @@ class TraceComparison {
     }
   }
 
-  #gather(line: OpLine): void {
+  /** False: the line is bad, and the batch ends before it. */
+  #gather(line: OpLine): boolean {
     const comparer = this.#comparer;
-    if (comparer === null) return; // a run that was not chosen
-    if (comparer.isOver) {
-      comparer.operations += 1;
-      return;
-    }
-    this.#pending.push(line);
+    if (comparer === null) return true; // a run that was not chosen
+    if (!comparer.isOver) this.#pending.push(line);
+    else if (isReadable(line)) comparer.operations += 1;
+    else return false;
+    return true;
   }
 
   async #structure(line: Exclude<TraceLine, OpLine>): Promise<void> {
@@ -295,13 +298,14 @@ class TraceComparison {
   }
 
   async #flush(): Promise<void> {
-    const lines = this.#pending;
-    if (lines.length === 0) return;
+    const gathered = this.#pending;
+    if (gathered.length === 0) return;
     this.#pending = [];
     const comparer = this.#comparer;
     const adapter = this.#adapter;
     if (comparer === null || adapter === null) return;
-    this.#side.kinds(lines);
+    // what lacks is told of good lines only
+    const lines = this.#handshake.isLacking ? readableOf(gathered) : gathered;
     const isAnswered = this.#handshake.answeredKinds(adapter, lines, comparer.run);
     const sent: Operation[] = [];
     for (const { op, args } of lines) {
@@ -317,19 +321,23 @@ class TraceComparison {
     let next = 0;
     for (const line of lines) {
       if (comparer.isOver) {
+        if (!isReadable(line)) break; // the reader tells of it next
+        this.#side.kind(line);
         comparer.operations += 1;
         continue;
       }
+      const answer = answers[next];
+      const isSame = isWrittenAs(line, answer);
+      this.#side.kind(line);
       this.#last = line;
       if (isAnswered !== null && !isAnswered.has(line.op)) {
         comparer.skip(line);
         continue;
       }
-      const answer = answers[next];
       const again = second === null ? answer : second.answers[next];
       next += 1;
       if (!comparer.isSelfConsistent(line, answer, again)) continue;
-      if (answer !== undefined) this.#compareOne(comparer, line, answer);
+      if (answer !== undefined) this.#compareOne(comparer, line, answer, isSame);
       else if (failure !== null) comparer.break(line, failure);
       else comparer.break(line, { kind: "protocol", message: "gave fewer answers than asked for" });
     }
@@ -338,9 +346,9 @@ class TraceComparison {
     if (this.#pulse.count(lines.length)) await this.#pulse.breathe();
   }
 
-  #compareOne(comparer: RunComparer, line: OpLine, answer: Answer): void {
+  #compareOne(comparer: RunComparer, line: OpLine, answer: Answer, isSame: boolean): void {
     if (answer.err?.code !== "unsupported") {
-      comparer.compare(line, answer);
+      comparer.compare(line, answer, isSame);
       return;
     }
     this.#handshake.meetUnsupported(line.op, line.n, comparer.run);

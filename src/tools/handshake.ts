@@ -96,6 +96,11 @@ export class Handshake {
     throw refusal(`${what}; ${SKIPPING.replace("them", "it")}`);
   }
 
+  /** Whether the candidate lacks operation kinds of a domain that was met. */
+  get isLacking(): boolean {
+    return this.#lacking.length > 0;
+  }
+
   /** The candidate as a side of the report, null before the first handshake. */
   candidateSide(base: SideInfo): SideInfo | null {
     const { configHash, pageSizes } = base;

@@ -54,11 +54,14 @@ export class TraceSide {
   kinds(
     lines: readonly { readonly op: string; readonly fx?: unknown; readonly digest?: unknown }[],
   ): void {
-    for (const line of lines) {
-      this.#kinds.add(line.op);
-      if (line.fx !== undefined) this.#hasEffects = true;
-      if (line.digest !== undefined) this.#hasDigests = true;
-    }
+    for (const line of lines) this.kind(line);
+  }
+
+  /** The same of one line. */
+  kind(line: { readonly op: string; readonly fx?: unknown; readonly digest?: unknown }): void {
+    this.#kinds.add(line.op);
+    if (line.fx !== undefined) this.#hasEffects = true;
+    if (line.digest !== undefined) this.#hasDigests = true;
   }
 
   /** Takes note of what a part holds that was not read line by line. */

@@ -116,6 +116,17 @@ export function isPlainOpLine(line: Bag, keys: number, words: RunWords | null): 
   return known === keys;
 }
 
+/** The same of its arguments alone. `op` is the name of an operation. @internal */
+export function arePlainArgs(
+  op: string,
+  args: unknown,
+  keys: number,
+  words: RunWords | null,
+): boolean {
+  const checks = CHECKS.get(op);
+  return checks?.isArgs(args) === true && checks.countArgs(args, words) === keys;
+}
+
 /** The exact check of an `op` or `call` line. @internal */
 export function inspectOperationLine(
   line: Bag,

@@ -1,6 +1,7 @@
 // Where the digests of a run must stand, and where they must not. After operation 0 a line lists only what changed, so
 // that nobody can tell what a later line lacks.
 import { FIXED_COMPONENTS } from "../base/operations.js";
+import { hasKeys } from "./has-keys.js";
 import type { EndLine, OpLine, RunLine } from "./lines.js";
 import type { Problem } from "./problem.js";
 import type { RunWords } from "./run-words.js";
@@ -34,6 +35,11 @@ export class RunDigests {
     this.#why = isWithout
       ? `the "digest_depth" of run ${line.run} is null or absent`
       : `operation 0 of run ${line.run} has none`;
+  }
+
+  /** False: any digest is wrong. */
+  get mayFollow(): boolean {
+    return this.#hasDigests !== false;
   }
 
   /** What is wrong with the digest of an `op` line, or null. */
@@ -73,11 +79,6 @@ export class RunDigests {
     const expected = "no digest";
     return { path: "/digest", message: `a digest, though ${this.#why}`, expected };
   }
-}
-
-function hasKeys(value: object): boolean {
-  for (const _key in value) return true;
-  return false;
 }
 
 function keysOf(value: unknown): string[] {

@@ -4,11 +4,12 @@ import { InputError } from "../base/errors.js";
 import type { HeaderLine, TraceLine } from "./lines.js";
 import { isCutLine } from "./messages.js";
 import { LineParser } from "./parse-line.js";
+import { HeldLines } from "./reader-held.js";
 import { LineFeed } from "./reader-lines.js";
 import type { TraceResume } from "./reader-equal.js";
 import type { ByteSource } from "./reader-source.js";
 import { openSource } from "./reader-source.js";
-import { lineText, LineScan } from "./scan.js";
+import { latin1, lineText, LineScan } from "./scan.js";
 import { TraceStructure } from "./structure.js";
 
 /** @public */
@@ -20,6 +21,8 @@ export interface ReaderOptions {
   readonly validate?: boolean; // default true; false: only JSON, kinds of line and structure are looked at
   readonly stdin?: NodeJS.ReadableStream; // what "-" reads
   readonly signal?: AbortSignal; // aborted: reading ends with its reason, also where no bytes come
+  /** An `op` line may come with its answer not parsed yet: a `HeldLine`, which stands for it. @internal */
+  readonly holdsAnswers?: boolean;
   readonly resume?: TraceResume; // begin at a later run, of which the header and the runs before it are known
 }
 
@@ -55,10 +58,16 @@ export interface TraceReader {
    */
   readBatch(max?: number): Promise<LineBatch>;
   close(): Promise<void>;
+  /** With `holdsAnswers`: what comes from now on is parsed. @internal */
+  stopHolding?(): void;
 }
 
 const DEFAULT_LINE_BYTES = 64 * 1024 * 1024;
 const DEFAULT_DEPTH = 64;
+const BEFORE_KIND = '{"kind":"';
+const NOTHING = { lines: 0, bytes: 0 };
+const BETWEEN_RUNS = "ert"; // end, run, trace
+const WITHIN_RUNS = "ocms"; // op, call, mark, state
 const BATCH_LINES = 256; // more live longer in memory, which costs more than it saves
 const YIELD_BATCHES = 32;
 const BATCH_BYTES = 1 << 20; // keeps memory bounded where lines are long
@@ -87,6 +96,9 @@ class FileTraceReader implements TraceReader {
   readonly #signal: AbortSignal | undefined;
   #batches = 0;
   #isOver = false;
+  readonly #held: HeldLines | null;
+  #isAhead = false; // the feed's line was not read yet
+  #given: typeof NOTHING = NOTHING; // of a batch that comes in two parts
   #problem: Error | null = null; // met after lines that are not handed out yet
 
   constructor(path: string, source: ByteSource, options: ReaderOptions) {
@@ -100,6 +112,7 @@ class FileTraceReader implements TraceReader {
       validate: options.validate ?? true,
     });
     this.#acceptTruncated = options.acceptTruncated ?? false;
+    this.#held = mayHold(options) ? new HeldLines(this.#parser, this.#structure) : null;
     this.#signal = options.signal;
     const { resume } = options;
     if (resume === undefined) return;
@@ -116,6 +129,7 @@ class FileTraceReader implements TraceReader {
   }
 
   async readBatch(max = BATCH_LINES): Promise<LineBatch> {
+    this.#held?.settle();
     if (this.#problem !== null) throw this.#problem;
     // a plain file never waits: let signals and timers in now and then
     this.#batches += 1;
@@ -136,15 +150,25 @@ class FileTraceReader implements TraceReader {
 
   async #readInto(lines: TraceLine[], numbers: number[], max: number): Promise<void> {
     const feed = this.#feed;
-    let bytes = 0;
-    while (!this.#isOver && lines.length < max && bytes < BATCH_BYTES) {
-      if (!feed.advance()) {
+    const before = this.#given;
+    this.#given = NOTHING;
+    const most = Math.max(1, max - before.lines);
+    let { bytes } = before;
+    while (!this.#isOver && lines.length < most && bytes < BATCH_BYTES) {
+      if (this.#isAhead) this.#isAhead = false;
+      else if (!feed.advance()) {
         const more = feed.fill();
         if (typeof more === "boolean" ? more : await more) continue;
         this.#finish();
         return;
       }
-      const line = this.#readLine();
+      const held = this.#held?.take(feed) ?? null;
+      if (held === null && this.#mustWait()) {
+        this.#isAhead = true;
+        this.#given = { lines: before.lines + lines.length, bytes };
+        return;
+      }
+      const line = held === null ? this.#readLine() : held.asLine();
       if (line === null) return;
       bytes += feed.end - feed.start;
       lines.push(line);
@@ -155,7 +179,26 @@ class FileTraceReader implements TraceReader {
   async close(): Promise<void> {
     this.#isOver = true;
     this.#problem = null;
+    this.#held?.forget();
     await this.#source.close();
+  }
+
+  stopHolding(): void {
+    this.#held?.stop();
+  }
+
+  // The end of a run is judged by all of its lines: it waits until they are settled. So does what may be one, written
+  // otherwise, but such a line is rare and settles them at once.
+  #mustWait(): boolean {
+    if (this.#held?.isPending !== true) return false;
+    const { room, start } = this.#feed;
+    const front = latin1(room.bytes, start, start + BEFORE_KIND.length + 1);
+    const isPlain = front.startsWith(BEFORE_KIND);
+    const kind = front.at(-1)!;
+    if (isPlain && WITHIN_RUNS.includes(kind)) return false;
+    if (isPlain && BETWEEN_RUNS.includes(kind)) return true;
+    this.#held.settle();
+    return false;
   }
 
   /** The feed's current line, or null where the file turns out to be cut inside it. */
@@ -257,6 +300,18 @@ class FileTraceReader implements TraceReader {
     if (!this.#acceptTruncated) throw this.#parser.error("trace_truncated", message, line);
     this.truncated ??= { run, operation, line, message };
   }
+}
+
+// Whoever asks for more or less than the format's own rules gets every line read by them.
+function mayHold({
+  holdsAnswers,
+  lenient,
+  validate,
+  acceptTruncated,
+  maxDepth,
+}: ReaderOptions): boolean {
+  const isPlain = lenient !== true && validate !== false && acceptTruncated !== true;
+  return holdsAnswers === true && isPlain && (maxDepth ?? DEFAULT_DEPTH) >= DEFAULT_DEPTH;
 }
 
 function isNotJson(error: unknown): boolean {

@@ -78,6 +78,22 @@ export class TraceStructure {
     }
   }
 
+  /** False: an operation of the open run must not have a digest. */
+  get mayHaveDigests(): boolean {
+    return this.#run?.digests.mayFollow ?? false;
+  }
+
+  /** What is wrong with the place of an operation whose digest is looked at later, or null. */
+  acceptPlace(n: number, op: string): StructureProblem | null {
+    const run = this.#run;
+    return run === null ? wrong('an "op" line outside a run') : acceptPlace(run, n, op);
+  }
+
+  /** What is wrong with the digest of an operation whose place was accepted, or null. */
+  acceptDigest(line: OpLine): StructureProblem | null {
+    return wrongField(this.#run?.digests.acceptOperation(line) ?? null);
+  }
+
   /** Gives the open run up: its end is missing. */
   abandon(): void {
     this.#run = null;
@@ -118,7 +134,10 @@ export class TraceStructure {
 }
 
 function acceptOperation(run: OpenRun, line: OpLine): StructureProblem | null {
-  const { n, op } = line;
+  return acceptPlace(run, line.n, line.op) ?? wrongField(run.digests.acceptOperation(line));
+}
+
+function acceptPlace(run: OpenRun, n: number, op: string): StructureProblem | null {
   if (n !== run.next) return wrongNumber(run, n);
   const problem = wrongKind(run, n, op);
   if (problem !== null) return problem;
@@ -128,7 +147,7 @@ function acceptOperation(run: OpenRun, line: OpLine): StructureProblem | null {
   }
   run.next = n + 1;
   run.operations += 1;
-  return wrongField(run.digests.acceptOperation(line));
+  return null;
 }
 
 // Calls may run ahead of their answers by as many as are in flight.

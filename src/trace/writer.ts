@@ -5,6 +5,7 @@ import type { Answer, Operation } from "../base/operations.js";
 import type { State } from "../base/state.js";
 import { canonicalLine } from "./canonical.js";
 import { headerLine } from "./header.js";
+import { hasKeys } from "./has-keys.js";
 import type { Producer, RunLine, TraceLine } from "./lines.js";
 import type { ByteSink } from "./writer-sink.js";
 import { openSink } from "./writer-sink.js";
@@ -227,9 +228,4 @@ class SinkTraceWriter implements TraceWriter {
 
 function read(descriptor: number, chunk: Buffer): number {
   return readSync(descriptor, chunk, 0, chunk.length, null);
-}
-
-function hasKeys(value: object): boolean {
-  for (const _key in value) return true;
-  return false;
 }

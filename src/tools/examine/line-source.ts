@@ -1,6 +1,7 @@
 // Where a second look reads from: the trace once more, or what the first look still holds in memory and its reader behind it.
 import type { TraceLine } from "../../trace/lines.js";
-import { openTrace, type ReaderOptions } from "../../trace/reader.js";
+import { HeldLine, readableOf } from "../../trace/held-line.js";
+import { openTrace, type ReaderOptions, type TraceReader } from "../../trace/reader.js";
 
 const BATCHES_MAX = 16; // bounds the memory that is held
 
@@ -28,14 +29,17 @@ export class HeldBatches {
   }
 
   /** What is held, then what `reader` has not read yet; null where the run began too long ago. The reader stays open. */
-  source(reader: Pick<LineSource, "readBatch">): LineSource | null {
+  source(reader: Pick<TraceReader, "readBatch" | "stopHolding">): LineSource | null {
     const batches = this.#batches;
     if (batches === null) return null;
     this.#batches = null;
+    reader.stopHolding?.();
     return {
       async readBatch(max: number) {
-        const lines = batches.shift();
-        return lines === undefined ? reader.readBatch(max) : { lines };
+        const lines = readableOf(batches.shift() ?? []);
+        // behind the first bad line the reader throws what is wrong with it
+        if (lines.length === 0) return reader.readBatch(max);
+        return { lines: lines.map((line) => (line instanceof HeldLine ? line.asParsed() : line)) };
       },
       close: () => Promise.resolve(),
     };
@@ -44,5 +48,5 @@ export class HeldBatches {
 
 /** The trace from its beginning. Throws what `openTrace` throws. @internal */
 export function wholeTrace(trace: string, options: ReaderOptions = {}): Promise<LineSource> {
-  return openTrace(trace, options);
+  return openTrace(trace, { ...options, holdsAnswers: false });
 }
