@@ -59,7 +59,7 @@ export type { UncheckedRules } from "./tools/audit/auditor.js";
 export { compareFiles } from "./tools/compare-files.js";
 export type { CompareFilesOptions } from "./tools/compare-files.js";
 export { compareTrace } from "./tools/compare-trace.js";
-export type { CompareChoices, CompareTraceOptions } from "./tools/compare-trace.js";
+export type { CompareChoices, CompareTraceOptions } from "./tools/compare-options.js";
 export { convertTrace } from "./tools/convert/convert.js";
 export type { ConvertOptions, ConvertResult } from "./tools/convert/convert.js";
 export { editTrace } from "./tools/edit/edit.js";

@@ -20,6 +20,8 @@ export function examinationText(
   examination: Examination,
   options: TextOptions,
 ): string[] {
+  // a candidate that broke answers nothing at the divergence or behind it
+  if (examination.upTo < n) return ["  afterwards     the candidate gives no more answers"];
   return [
     ...holdsLines(examination, options),
     recoveryLine(n, examination),
@@ -45,7 +47,7 @@ function recoveryLine(n: number, { upTo, differing, recovers, isWhole }: Examina
     recovers === null
       ? "the sides do not agree again"
       : `the sides agree again from operation ${grouped(recovers)} on`;
-  return `  afterwards     ${again} (looked at ${looked}; ${counted(differing, "answer")} of them differ)`;
+  return `  afterwards     ${again} (looked at ${looked}; ${counted(differing, "answer")} of them ${differing === 1 ? "differs" : "differ"})`;
 }
 
 function originLine({ side, space, id, n, op, use }: Origin, index: number): string {
@@ -64,7 +66,7 @@ function stateLines({ states }: Examination, { palette, verbose }: TextOptions):
   const shown = verbose ? lines : lines.slice(0, STATE_LINES_MAX);
   const more = lines.length - shown.length;
   return [
-    `  full states    ${counted(fields.length, "field")} differ right after it (base: ${source})`,
+    `  full states    ${counted(fields.length, "field")} ${fields.length === 1 ? "differs" : "differ"} right after it (base: ${source})`,
     ...shown.map(({ sign, text }) => paint[sign](`    ${sign} ${text}`)),
     ...(more > 0 ? [`    … and ${counted(more, "line")} more (--verbose)`] : []),
   ];

@@ -1,6 +1,6 @@
 // Compares two recorded traces, run by run and operation by operation. Runs belong together by their id, whatever their
 // order; what only one file holds is a difference.
-import { InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
+import { InputError, InternalError, UnifiedTraceError, UsageError } from "../base/errors.js";
 import { isReadAgain } from "../trace/reader-input.js";
 import type { OpLine, RunLine } from "../trace/lines.js";
 import { openTrace } from "../trace/reader.js";
@@ -13,7 +13,7 @@ import { ResultList } from "./compare-results.js";
 import { RunComparer } from "./compare-run.js";
 import { examineFiles } from "./examine/examine-files.js";
 import type { ComparedParts } from "./answered-line.js";
-import type { CompareChoices } from "./compare-trace.js";
+import type { CompareChoices } from "./compare-options.js";
 import { operationsPast } from "./past.js";
 import { Pulse } from "./pulse.js";
 import { configDifference, sideDifferences, TraceSide } from "./sides.js";
@@ -46,6 +46,7 @@ class FileComparison {
   readonly #pulse: Pulse;
   readonly #baseSide: TraceSide;
   readonly #candidateSide: TraceSide;
+  #orderError: InputError | null = null; // damage in the candidate, behind which there may be runs
   readonly #differences: SideDifference[] = [];
   readonly #open = new Set<TraceCursor>();
   readonly #partsOf = new Map<string, ComparedParts>(); // by run, of divergent ones
@@ -158,10 +159,32 @@ class FileComparison {
 
   /** @param inBase - runs of the base that are compared already */
   async #runs(base: TraceCursor, inBase: Set<string>): Promise<void> {
+    try {
+      await this.#runsOf(base, inBase);
+    } catch (thrown) {
+      // runs that only a damaged candidate has are told as those are that only a damaged base has
+      if (thrown instanceof InputError && this.#order !== null)
+        await this.#extraBehind(base, inBase);
+      throw thrown;
+    }
+    if (!this.#isStopped) await this.#extraRuns(inBase);
+  }
+
+  async #extraBehind(base: TraceCursor, inBase: Set<string>): Promise<void> {
+    try {
+      for (let line = await base.nextRun(); line !== null; line = await base.nextRun())
+        inBase.add(line.run);
+      await this.#extraRuns(inBase);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error; // else the base is damaged, or both are
+    }
+  }
+
+  async #runsOf(base: TraceCursor, inBase: Set<string>): Promise<void> {
     for (;;) {
       const line = await base.nextRun();
       this.#baseSide.header ??= base.header;
-      if (line === null) break;
+      if (line === null) return;
       inBase.add(line.run);
       this.#results.saw(line.run);
       if (this.#options.run !== undefined && line.run !== this.#options.run) continue;
@@ -169,7 +192,6 @@ class FileComparison {
       await this.#oneRun(base, line);
       if (this.#isStopped) return;
     }
-    await this.#extraRuns(inBase);
   }
 
   async #oneRun(base: TraceCursor, line: RunLine): Promise<void> {
@@ -195,6 +217,7 @@ class FileComparison {
       this.#order = await this.#readOrder();
     }
     const position = this.#order.get(run);
+    if (position === undefined && this.#orderError !== null) throw this.#orderError;
     if (position === undefined) return null;
     if (this.#candidate.runsPassed > position) {
       await this.#candidate.close();
@@ -216,8 +239,12 @@ class FileComparison {
     }
     const order = new Map<string, number>();
     const cursor = await this.#cursor(this.#options.candidate);
-    for (let line = await cursor.nextRun(); line !== null; line = await cursor.nextRun()) {
-      order.set(line.run, order.size);
+    try {
+      for (let line = await cursor.nextRun(); line !== null; line = await cursor.nextRun())
+        order.set(line.run, order.size);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      this.#orderError = error; // thrown where a run may stand behind it
     }
     this.#candidateSide.header ??= cursor.header;
     return order;
@@ -267,14 +294,18 @@ class FileComparison {
     comparer.followsNames = (line.starts_at ?? 0) === 0;
     this.#comparer = comparer;
     const pair = new PairComparison(comparer, base, candidate, this.#options);
-    await pair.run(async (left, right) => {
-      this.#baseSide.kinds(left);
-      this.#candidateSide.kinds(right);
-      if (this.#pulse.count(left.length)) await this.#pulse.breathe();
-    });
+    try {
+      await pair.run(async (left, right) => {
+        this.#baseSide.kinds(left);
+        this.#candidateSide.kinds(right);
+        if (this.#pulse.count(left.length)) await this.#pulse.breathe();
+      });
+    } finally {
+      this.#partsOf.set(line.run, comparer.parts); // a second look takes the same
+    }
     if (!comparer.isOver) await this.#ends(comparer, base, candidate);
     this.#comparer = null;
-    if (comparer.divergence !== null) this.#partsOf.set(line.run, comparer.parts);
+    if (comparer.divergence === null) this.#partsOf.delete(line.run);
     this.#results.add(comparer);
     this.#isStopped = comparer.divergence !== null && this.#options.first === true;
   }

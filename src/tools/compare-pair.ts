@@ -28,6 +28,7 @@ export class PairComparison {
   readonly #names: NamePairs | null; // in mode `renamed`, where names need not be the same
   #aligner: Aligner | null = null; // once the sides have parted
   #parted: { readonly base: OpLine | null; readonly candidate: OpLine | null } | null = null;
+  #isCut = false; // a side cannot be read to the end of the run
   #sinceParting = 0; // operations of the base behind the one where they parted
 
   constructor(
@@ -44,22 +45,39 @@ export class PairComparison {
     this.#names = comparer.mode === "renamed" ? new NamePairs() : null;
   }
 
-  /** Reads the run on both sides; `onRead` is told what was read. */
+  /** Reads the run on both sides; `onRead` is told what was read. A damaged line hides no difference before it. */
   async run(
     onRead: (left: readonly OpLine[], right: readonly OpLine[]) => Promise<void>,
   ): Promise<void> {
+    try {
+      await this.#readOn(onRead);
+    } finally {
+      this.#finish();
+    }
+  }
+
+  async #readOn(
+    onRead: (left: readonly OpLine[], right: readonly OpLine[]) => Promise<void>,
+  ): Promise<void> {
     for (;;) {
-      const [left, right] = [
-        await this.#base.operations(STEP),
-        await this.#candidate.operations(STEP),
-      ];
+      const [left, right] = await this.#step();
       if (left.length === 0 && right.length === 0) break;
       const equal = this.#isOver ? 0 : this.#compare(left, right);
       if (this.#isOver) this.#goOn(left.slice(equal), right.slice(equal));
       await onRead(left, right);
       if (this.#isOver && this.#isFirstOnly && this.#sinceParting >= this.#limit) break;
     }
-    this.#finish();
+  }
+
+  /** The next operations of both sides; equally many where one of them is damaged behind them. */
+  async #step(): Promise<readonly [readonly OpLine[], readonly OpLine[]]> {
+    const left = await this.#base.operations(STEP);
+    const right = await this.#candidate.operations(STEP);
+    if (!this.#base.isDamaged && !this.#candidate.isDamaged) return [left, right];
+    this.#isCut = true;
+    if (this.#isOver) return [left, right];
+    const both = Math.min(left.length, right.length);
+    return [left.slice(0, both), right.slice(0, both)];
   }
 
   get #isOver(): boolean {
@@ -102,8 +120,8 @@ export class PairComparison {
   #finish(): void {
     const comparer = this.#comparer;
     if (this.#aligner !== null) {
-      const isCut = this.#base.truncated !== null || this.#candidate.truncated !== null;
-      if (isCut) this.#aligner.cut();
+      const isTruncated = this.#base.truncated !== null || this.#candidate.truncated !== null;
+      if (isTruncated || this.#isCut) this.#aligner.cut();
       comparer.alignment = this.#aligner.run();
     }
     if (this.#parted !== null) {

@@ -2,6 +2,7 @@
 import type { AdapterFailure } from "../adapter/adapter.js";
 import type { Answer, Operation } from "../base/operations.js";
 import { answerDifferences, equalAnswers } from "../trace/compare-values.js";
+import type { RunLine } from "../trace/lines.js";
 import { changesNames, OpenNames } from "../trace/open-names.js";
 import type { Alignment } from "./align/alignment.js";
 import { answerOf } from "./answered-line.js";
@@ -307,6 +308,14 @@ export class RunComparer {
       before: this.#before.slice(-this.#keep).map(answeredOperation),
     };
   }
+}
+
+/** A run that begins inside another without the state there: nothing of it can be compared. @internal */
+export function unopenedRun({ run, starts_at: n = 0 }: RunLine): RunComparer {
+  const comparer = new RunComparer(run, { fx: false, digest: false }, 1);
+  comparer.incomplete = `it begins at operation ${n} without the state after ${n - 1}`;
+  comparer.isLeft = true;
+  return comparer;
 }
 
 function operationOf({ op, args }: AnsweredLine): Operation {

@@ -1,70 +1,28 @@
 // Replays a trace on an implementation and compares every answer with the recorded one. Reads in batches, drops
 // nothing: what is not compared makes the verdict incomplete or is an error.
-import type { Adapter, Commit } from "../adapter/adapter.js";
+import type { Adapter } from "../adapter/adapter.js";
 import { CandidateError, InternalError, UnifiedTraceError } from "../base/errors.js";
 import type { Answer, Operation } from "../base/operations.js";
 import type { EndLine, OpLine, RunLine, StateLine, TraceLine } from "../trace/lines.js";
-import type { ReaderOptions, TraceReader } from "../trace/reader.js";
+import type { TraceReader } from "../trace/reader.js";
 import { openTrace } from "../trace/reader.js";
 import { isReadAgain } from "../trace/reader-input.js";
 import { Candidate } from "./candidate.js";
-import type { StartAdapter } from "./candidate.js";
-import { RunComparer } from "./compare-run.js";
-import type { CompareMode } from "./equality/modes.js";
+import type { CompareTraceOptions } from "./compare-options.js";
+import { RunComparer, unopenedRun } from "./compare-run.js";
 import { isReadable, isWrittenAs, readableOf } from "../trace/held-line.js";
 import { HeldBatches, wholeTrace } from "./examine/line-source.js";
 import { Handshake } from "./handshake.js";
-import type { MaskSet } from "./masks.js";
 import { ResultList } from "./compare-results.js";
 import { operationsPast } from "./past.js";
 import { Pulse } from "./pulse.js";
-import type { ToolControl } from "./pulse.js";
-import type { ShardPart } from "./shards.js";
 import { partsWith, TraceSide } from "./sides.js";
-import type { SideFacts } from "./sides.js";
 import { stateDifferences } from "./state-differences.js";
 import { shardOfTrace } from "./trace-shard.js";
-import type { CompareResult, SideDifference } from "./outcome.js";
+import type { CompareResult } from "./outcome.js";
 
 const BATCH_LINES = 256;
 const KEEP = 5;
-
-/** @public */
-export interface CompareChoices extends ToolControl {
-  readonly run?: string; // only this run
-  readonly first?: boolean; // stop at the first divergent run
-  readonly keep?: number; // operations kept before a divergence, default 5, at least 1
-  readonly reader?: ReaderOptions;
-  readonly mode?: CompareMode; // default exact
-  readonly masks?: MaskSet;
-  readonly past?: number; // operations looked at behind a divergence, default 10,000; 256 with `first`
-  readonly reproduce?: (run: string, n: number) => string | null; // the command of a report's last line
-}
-
-/** @public */
-export interface CompareTraceOptions extends CompareChoices {
-  readonly trace: string; // a path or "-"
-  readonly candidate: string; // what the user named
-  readonly start: StartAdapter;
-  readonly skipUnsupported?: boolean;
-  readonly commit?: Promise<Commit>; // the candidate's, where its info says null because it is still looked for
-  readonly onLacking?: (kinds: readonly string[]) => void; // it lacks them, the trace uses them or may use them further back
-  readonly onDifferences?: (found: readonly SideDifference[]) => void; // before the first operation of each domain
-  readonly shard?: ShardPart; // only the runs of this part
-  readonly isOverTime?: () => boolean; // true: begin no further run
-  /** @internal */
-  readonly part?: ComparedPart;
-  readonly isBrief?: boolean; // without the second look
-  readonly isDoubled?: boolean; // two candidates side by side, which have to do the same
-  readonly base?: { readonly spec: string; readonly start: StartAdapter }; // may answer as the trace does: tells full states
-}
-
-/** A part of a trace, between two of its runs. @internal */
-export interface ComparedPart {
-  readonly until: string | null; // the run before which it ends
-  readonly index: number; // of its first run in the file
-  readonly onEnd: (facts: SideFacts, runs: number) => void; // what was learnt, and how many runs were met
-}
 
 /**
  * Compares a trace with what an implementation answers. Errors met after the first compared run are part of the result;
@@ -208,6 +166,7 @@ class TraceComparison {
 
   /** False: the line is bad, and the batch ends before it. */
   #gather(line: OpLine): boolean {
+    this.#leaveWaiting();
     const comparer = this.#comparer;
     if (comparer === null) return true; // a run that was not chosen
     if (!comparer.isOver) this.#pending.push(line);
@@ -236,7 +195,16 @@ class TraceComparison {
     }
   }
 
+  /** A run that begins inside another and does not tell the state there: nothing of it can be compared. */
+  #leaveWaiting(): void {
+    const line = this.#waiting;
+    if (line === null) return;
+    this.#waiting = null;
+    this.#comparer = unopenedRun(line);
+  }
+
   async #startRun(line: RunLine): Promise<void> {
+    this.#leaveWaiting();
     await this.#leaveUnended();
     this.#results.saw(line.run);
     if (this.#options.run !== undefined && line.run !== this.#options.run) return;
@@ -375,6 +343,7 @@ class TraceComparison {
   }
 
   async #endRun(line: EndLine): Promise<void> {
+    this.#leaveWaiting();
     const comparer = this.#comparer;
     if (comparer === null) return;
     if (comparer.isOver) await this.#candidate.leave();

@@ -75,6 +75,7 @@ class Replay {
   #laws = new LawChecker();
   #run = "";
   #last: OpLine | null = null;
+  #hasLeftRun = false; // one of which nothing can be replayed
   #waiting: RunLine | null = null; // begins at a state that has not come yet
   #isFromStart = true; // of the run that waits: its own first line says that it goes on from a state
   readonly #judge: RepeatJudge | null;
@@ -98,12 +99,13 @@ class Replay {
     const error = await this.#pulse.endOf(() => this.#readAll());
     if (this.#pulse.operations === 0) this.#refuseEmpty();
     const isTruncated = this.#reader.truncated !== null || this.#reader.ignoredKeys > 0;
+    const isPartial = isTruncated || this.#hasLeftRun;
     return {
       runs: this.#pulse.runs,
       operations: this.#pulse.operations,
       refusals: this.#refusals,
       violations: this.#violations,
-      isPartial: isTruncated,
+      isPartial,
       passes: 1,
       latencies: null,
       error,
@@ -118,9 +120,10 @@ class Replay {
       const what = `holds no full state${which} to go on from: record --state every=N writes them`;
       throw new InputError("trace_structure", what, { file: trace });
     }
-    throw new InputError("trace_structure", "holds no operation, so nothing was replayed", {
-      file: trace,
-    });
+    const what = this.#hasLeftRun
+      ? "holds only runs that begin inside another and do not tell the state there"
+      : "holds no operation";
+    throw new InputError("trace_structure", `${what}, so nothing was replayed`, { file: trace });
   }
 
   async #readAll(): Promise<void> {
@@ -159,7 +162,8 @@ class Replay {
   }
 
   async #startRun(line: RunLine): Promise<void> {
-    if (this.#adapter !== null) await this.#endRun(); // a run without an end, in a truncated trace
+    // a run without an end, in a truncated trace
+    if (this.#adapter !== null || this.#waiting !== null) await this.#endRun();
     this.#seen.push(line.run);
     if (this.#options.run !== undefined && line.run !== this.#options.run) return;
     this.#isFromStart = (line.starts_at ?? 0) === 0;
@@ -239,6 +243,8 @@ class Replay {
   async #endRun(): Promise<void> {
     const adapter = this.#adapter;
     this.#adapter = null;
+    // it began inside another and did not tell the state there
+    if (this.#waiting !== null && !this.#isFromStart) this.#hasLeftRun = true;
     this.#waiting = null;
     if (adapter === null) {
       await this.#candidate.leave();

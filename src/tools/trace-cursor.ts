@@ -1,4 +1,5 @@
 // Walks a trace run by run and line by line, for work that reads two traces in step.
+import { InputError } from "../base/errors.js";
 import type { HeaderLine, RunLine, TraceLine } from "../trace/lines.js";
 import type { TraceReader, Truncation } from "../trace/reader.js";
 
@@ -10,6 +11,7 @@ export class TraceCursor {
   #lines: readonly TraceLine[] = [];
   #index = 0;
   #atEnd = false;
+  #damage: InputError | null = null; // met behind what was given last
   runsPassed = 0; // runs taken or skipped so far
 
   constructor(reader: TraceReader) {
@@ -26,16 +28,31 @@ export class TraceCursor {
     return this.#reader.ignoredKeys;
   }
 
+  /** What follows cannot be read. */
+  get isDamaged(): boolean {
+    return this.#damage !== null;
+  }
+
   /** The line at hand, null at the end of the trace. `take` goes past it. */
   async peek(): Promise<TraceLine | null> {
+    if (this.#damage !== null) throw this.#damage;
     while (this.#index >= this.#lines.length) {
       if (this.#atEnd) return null;
-      const { lines } = await this.#reader.readBatch(BATCH_LINES);
+      const lines = await this.#readOn();
       this.#atEnd = lines.length === 0;
       this.#lines = lines;
       this.#index = 0;
     }
     return this.#lines[this.#index] ?? null;
+  }
+
+  async #readOn(): Promise<readonly TraceLine[]> {
+    try {
+      return (await this.#reader.readBatch(BATCH_LINES)).lines;
+    } catch (error) {
+      if (error instanceof InputError) this.#damage = error;
+      throw error;
+    }
   }
 
   take(): void {
@@ -54,16 +71,28 @@ export class TraceCursor {
     }
   }
 
-  /** Up to `count` operations of the run at hand; fewer only at its end. What stands between them is passed over. */
+  /**
+   * Up to `count` operations of the run at hand; fewer only at its end, or before a damaged line (then `isDamaged`), which
+   * the next call throws. What stands between them is passed over.
+   */
   async operations(count: number): Promise<Extract<TraceLine, { kind: "op" }>[]> {
     const found: Extract<TraceLine, { kind: "op" }>[] = [];
     while (found.length < count) {
-      const line = await this.peek();
+      const line = found.length === 0 ? await this.peek() : await this.#peekBehind();
       if (line === null || line.kind === "run" || line.kind === "end") break;
       if (line.kind === "op") found.push(line);
       this.take();
     }
     return found;
+  }
+
+  async #peekBehind(): Promise<TraceLine | null> {
+    try {
+      return await this.peek();
+    } catch (error) {
+      if (this.#damage === null) throw error;
+      return null;
+    }
   }
 
   /** The `end` line of the run at hand if it is next. */

@@ -3,9 +3,10 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { TraceResume } from "./reader-equal.js";
 import { openTrace } from "./reader.js";
 
+const LINE_FEED = 10;
 const CHUNK = 1 << 20;
 const OPENING = Buffer.from('\n{"kind":"run",');
-const NAME = /^\n\{"kind":"run","run":("(?:[^"\\]|\\.)*")/;
+const NAME = /^\n\{"kind":"run","run":"([^"\\]*)"/; // an id with escapes is left to the reader
 const NAME_ROOM = 4096; // bytes of a run line that hold its id, as a rule
 
 /** The beginning of a run. @internal */
@@ -39,10 +40,12 @@ function placesIn(fd: number): readonly RunPlace[] | null {
     const length = readSync(fd, buffer, 0, buffer.length, start);
     if (length === 0) return places;
     const chunk = buffer.subarray(0, length);
+    // between the first line and the first run nobody would look: nothing may stand there
+    if (start === 0 && chunk.indexOf(LINE_FEED) !== chunk.indexOf(OPENING)) return null;
     for (let at = chunk.indexOf(OPENING); at >= 0 && at < CHUNK;) {
       const name = NAME.exec(chunk.toString("utf8", at, at + NAME_ROOM))?.[1];
-      if (name === undefined) return null; // an id longer than there is room for
-      places.push({ run: String(JSON.parse(name)), offset: start + at + 1 });
+      if (name === undefined) return null; // or an id longer than there is room for
+      places.push({ run: name, offset: start + at + 1 });
       at = chunk.indexOf(OPENING, at + 1);
     }
   }

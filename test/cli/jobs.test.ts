@@ -30,6 +30,25 @@ beforeAll(async () => {
     ...lines,
     ...lines.slice(1, lines.findIndex((line) => line.includes('"end"')) + 1),
   ]);
+  // what stands before the first run that begins as writers begin it
+  put("garbage in front", [lines[0]!, "this is garbage", ...lines.slice(1)]);
+  put("empty line in front", [lines[0]!, "", ...lines.slice(1)]);
+  const withFirst = (change: (line: string) => string): readonly string[] =>
+    lines.map((line, i) => (i === 1 ? change(line) : i < 12 && i > 4 ? other(line) : line));
+  const other = (line: string): string =>
+    line.replace(/("digest":\{"[^"]+":")[0-9a-f]{8}/, "$100000000");
+  put(
+    "first run otherwise",
+    withFirst((line) => line.replace('"kind":', '"kind": ')),
+  );
+  put(
+    "bad escape",
+    withFirst((line) => line.replace('"run":"f', '"run":"\\q')),
+  );
+  put(
+    "escape",
+    lines.map((line) => line.replace('"run":"full', '"run":"f\\u0075ll')),
+  );
   // a run line that does not begin as writers begin it
   put(
     "other order",
@@ -70,6 +89,11 @@ beforeAll(async () => {
 
 const CASES: readonly [string, readonly string[]][] = [
   ["whole", ["--json"]],
+  ["garbage in front", []],
+  ["empty line in front", []],
+  ["first run otherwise", []],
+  ["bad escape", []],
+  ["escape", []],
   ["whole", ["--candidate", LIFO, "--json", "--verbose"]],
   ["whole", ["--candidates", `reference,${LIFO}`]],
   ["whole", ["--candidate", LIFO, "--shard", "2/3", "--json"]],

@@ -41,6 +41,8 @@ describe("an operation without an answer", () => {
       expect(result.runs[0]).toMatchObject({ agreed: 30, divergence: { n: 30, kind } });
       expect(result.operations).toBe(31);
       claimsNoState(result);
+      if (kind !== "hang") expect(text(result)).toContain("the candidate gives no more answers");
+      expect(text(result)).not.toMatch(/-1|weaker modes/);
       expect(text(result)).toContain("agreed before  all 30 operations before it");
     });
   }

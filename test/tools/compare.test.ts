@@ -6,7 +6,7 @@ import { CandidateError, InputError, UsageError } from "../../src/base/errors.js
 import type { Answer, DirectConfig } from "../../src/base/operations.js";
 import { compareFiles } from "../../src/tools/compare-files.js";
 import { compareTrace } from "../../src/tools/compare-trace.js";
-import type { CompareTraceOptions } from "../../src/tools/compare-trace.js";
+import type { CompareTraceOptions } from "../../src/tools/compare-options.js";
 import type { CompareResult } from "../../src/tools/outcome.js";
 import { seededWorkload } from "../../src/workload/seeded.js";
 import {

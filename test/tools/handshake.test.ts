@@ -8,7 +8,7 @@ import { CandidateError } from "../../src/base/errors.js";
 import type { Operation } from "../../src/base/operations.js";
 import { Prng } from "../../src/base/prng.js";
 import { compareTrace } from "../../src/tools/compare-trace.js";
-import type { CompareTraceOptions } from "../../src/tools/compare-trace.js";
+import type { CompareTraceOptions } from "../../src/tools/compare-options.js";
 import type { SideDifference } from "../../src/tools/outcome.js";
 import { operationNames } from "../../src/trace/operation-table.js";
 import { FaultyAdapter, readLines, recorded, right, seeds, writeLines } from "./faulty-adapter.js";

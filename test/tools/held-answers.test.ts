@@ -8,7 +8,7 @@ import { InputError, UnifiedTraceError } from "../../src/base/errors.js";
 import type { Answer } from "../../src/base/operations.js";
 import { Prng } from "../../src/base/prng.js";
 import { compareTrace } from "../../src/tools/compare-trace.js";
-import type { CompareTraceOptions } from "../../src/tools/compare-trace.js";
+import type { CompareTraceOptions } from "../../src/tools/compare-options.js";
 import { operationNames } from "../../src/trace/operation-table.js";
 import { FaultyAdapter, freshPath, recorded, right, seeds } from "./faulty-adapter.js";
 import type { Mistake } from "./faulty-adapter.js";
@@ -114,7 +114,7 @@ function candidateOf(random: Prng): () => Promise<Adapter> {
   const n = random.below(420);
   const wrong = (answer: Answer): Answer => ({
     ...answer,
-    fx: [["copy", "full", [[1, 1]], [[2, 1]]]],
+    fx: [["copy", "full", [[1, 1]], [[2, 1]]]] as unknown as Answer["fx"] & object,
   });
   const mistakes: readonly Mistake[] = [
     right,

@@ -8,7 +8,7 @@ import { compareJson } from "../../report/json.js";
 import { visible } from "../../report/words.js";
 import { signatureOf, withBaseline } from "../../tools/baseline.js";
 import { compareTrace } from "../../tools/compare-trace.js";
-import type { CompareChoices, CompareTraceOptions } from "../../tools/compare-trace.js";
+import type { CompareChoices, CompareTraceOptions } from "../../tools/compare-options.js";
 import type { StartAdapter } from "../../tools/candidate.js";
 import type { ImplementationData } from "../../tools/parallel/part.js";
 import { COMPARE_MODES, type CompareMode } from "../../tools/equality/modes.js";

@@ -63,7 +63,7 @@ export function answeredQuestions(
     whatDiffers(run, divergence),
     ...elsewhere(data, divergence),
     why(divergence, examination),
-    ...(examination === null ? aligned(run.alignment) : afterwards(examination)),
+    ...(examination === null ? aligned(run.alignment) : afterwards(divergence.n, examination)),
   ];
 }
 
@@ -164,8 +164,12 @@ function aligned(alignment: Alignment | null): Answered[] {
   return [{ question: "And afterwards?", answer: head, points }];
 }
 
-function afterwards(examination: Examination): Answered[] {
+function afterwards(n: number, examination: Examination): Answered[] {
   const { recovers, differing, upTo, isWhole } = examination;
+  if (upTo < n) {
+    const answer = "The candidate gives no more answers.";
+    return [{ question: "And afterwards?", answer, points: [] }];
+  }
   const looked = isWhole
     ? "to the end of the run"
     : `up to operation ${grouped(upTo)}, where the look ended`;
@@ -184,8 +188,13 @@ export function modeWords(mode: CompareMode, run: RunComparison): readonly ModeW
   return weakerModes(mode).map((weaker) => ({
     mode: weaker,
     means: MEANS[weaker],
-    holds: examination === null ? null : examination.holds.includes(weaker),
+    holds: wasLookedAt(run) ? (examination?.holds.includes(weaker) ?? null) : null,
   }));
+}
+
+// Of a candidate that broke there is no answer at the divergence that a mode could judge.
+function wasLookedAt({ divergence, examination }: RunComparison): boolean {
+  return examination !== null && divergence !== null && examination.upTo >= divergence.n;
 }
 
 /** The weaker modes in one sentence. @internal */
@@ -194,7 +203,7 @@ export function modeSentence(mode: CompareMode, run: RunComparison): string {
   const held = words.filter(({ holds }) => holds === true);
   const [strictest] = held; // they stand in order
   if (words.length === 0) return "";
-  if (run.examination === null) return "It was not looked at which weaker kinds of equality hold.";
+  if (!wasLookedAt(run)) return "It was not looked at which weaker kinds of equality hold.";
   if (strictest === undefined) return "No weaker kind of equality holds.";
   if (held.length === 1)
     return `One weaker kind of equality holds: “${strictest.mode}” (${strictest.means}).`;

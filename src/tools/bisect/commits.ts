@@ -4,7 +4,7 @@ import type { CommitInfo, History } from "../../adapter/checkout-history.js";
 import { CandidateError, UsageError } from "../../base/errors.js";
 import type { StartAdapter } from "../candidate.js";
 import { compareTrace } from "../compare-trace.js";
-import type { CompareTraceOptions } from "../compare-trace.js";
+import type { CompareTraceOptions } from "../compare-options.js";
 import type { CompareResult } from "../outcome.js";
 import type { CommitBisection, CommitDivergence, TestedCommit } from "./outcome.js";
 import { choiceAfter } from "./search.js";

@@ -1,6 +1,8 @@
 // The second look where both sides are recorded: their answers are read once more, as far as both do the same.
+import { InputError } from "../../base/errors.js";
 import type { Answer, Operation } from "../../base/operations.js";
 import { canonicalJson } from "../../base/canonical-json.js";
+import type { OpLine } from "../../trace/lines.js";
 import type { ComparedParts } from "../answered-line.js";
 import type { CompareMode } from "../equality/modes.js";
 import type { DivergenceKind, Examination, RunComparison } from "../outcome.js";
@@ -41,7 +43,8 @@ export async function examineFiles(
         past: options.past,
       });
       while (!examination.isOver) {
-        const lines = await base.operations(STEP);
+        const lines = await operationsOf(base, STEP);
+        if (lines.length === 0 && base.isDamaged) await examination.cut();
         if (lines.length === 0) break;
         for (const line of lines) await examination.op(line);
         examination.batch();
@@ -53,6 +56,16 @@ export async function examineFiles(
     }
   }
   return found;
+}
+
+// What is damaged was told by the first look; here the side ends there.
+async function operationsOf(cursor: TraceCursor, count: number): Promise<readonly OpLine[]> {
+  try {
+    return await cursor.operations(count);
+  } catch (error) {
+    if (error instanceof InputError) return [];
+    throw error;
+  }
 }
 
 async function goTo(cursor: TraceCursor, run: string): Promise<boolean> {
@@ -71,7 +84,7 @@ class RecordedAnswers implements AnswerSource {
   }
 
   async apply(operations: readonly Operation[]): Promise<readonly Answer[]> {
-    const lines = await this.#cursor.operations(operations.length);
+    const lines = await operationsOf(this.#cursor, operations.length);
     const other = lines.findIndex((line, index) => !isSame(line, operations[index]));
     return other < 0 ? lines : lines.slice(0, other);
   }

@@ -6,7 +6,7 @@ import type { TraceResume } from "../../trace/reader-equal.js";
 import { resumeAt, runPlaces } from "../../trace/reader-places.js";
 import type { RunPlace } from "../../trace/reader-places.js";
 import { compareTrace } from "../compare-trace.js";
-import type { CompareTraceOptions } from "../compare-trace.js";
+import type { CompareTraceOptions } from "../compare-options.js";
 import { ResultList } from "../compare-results.js";
 import type { Mask } from "../masks.js";
 import type { CompareResult } from "../outcome.js";

@@ -3,7 +3,7 @@ import { openAdapter } from "../../adapter/open-adapter.js";
 import type { OpenAdapterOptions } from "../../adapter/open-adapter.js";
 import type { TraceResume } from "../../trace/reader-equal.js";
 import { compareTrace } from "../compare-trace.js";
-import type { CompareTraceOptions } from "../compare-trace.js";
+import type { CompareTraceOptions } from "../compare-options.js";
 import type { StartAdapter } from "../candidate.js";
 import type { Mask } from "../masks.js";
 import { MaskSet } from "../masks.js";

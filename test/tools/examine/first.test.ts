@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Prng } from "../../../src/base/prng.js";
 import type { Answer } from "../../../src/base/operations.js";
-import { compareTrace, type CompareTraceOptions } from "../../../src/tools/compare-trace.js";
+import type { CompareTraceOptions } from "../../../src/tools/compare-options.js";
+import { compareTrace } from "../../../src/tools/compare-trace.js";
 import type { RunComparison } from "../../../src/tools/outcome.js";
 import {
   at,
