@@ -34,6 +34,7 @@ export class Conversation {
   readonly dialog: Dialog;
   readonly #waits: Waits;
   #next = 0; // number of the next operation
+  #run = ""; // opened last
   #last: string | null = null; // line of the last operation, for what comes after it
 
   constructor(dialog: Dialog, waits: Waits) {
@@ -64,6 +65,7 @@ export class Conversation {
   /** Opens a run; null, or why it is refused. */
   async open(opening: RunOpening): Promise<string | null> {
     const line = encodeOpen(opening);
+    this.#run = opening.run;
     this.dialog.send(line);
     const event = await this.dialog.next(this.#waits.startMs);
     const reply = this.#reply(event, `opening run ${quoteLine(opening.run)}`, [line]);
@@ -149,21 +151,24 @@ export class Conversation {
   }
 
   // Silence with one operation in flight is a hang or a skipped answer: the next operation tells, or the same one under
-  // the next number where it was the last of its list.
+  // the next number where it was the last of its list; where that is passed over as well, the end of the run does.
   async #silence(asked: Asked): Promise<Fault> {
     const n = asked.first + asked.answered;
     const seconds = this.#waits.answerMs / 1000;
     const what = `operation ${n} (${operationOf(asked, n)})`;
     const following = asked.operations[asked.answered + 1] ?? asked.operations[asked.answered];
-    if (asked.sent - asked.answered === 1 && following !== undefined) {
-      const line = encodeOperation(n + 1, following);
+    const isAlone = asked.sent - asked.answered === 1;
+    const sent = [lineOf(asked, n)];
+    for (const line of isAlone && following !== undefined
+      ? [encodeOperation(n + 1, following), encodeLine({ close: { run: this.#run } })]
+      : []) {
       this.dialog.send(line);
+      sent.push(line);
       const event = await this.dialog.next(Math.min(1000, this.#waits.answerMs));
       const reply = event.kind === "line" ? parseReply(event.line) : null;
-      if (reply?.kind === "answer" && reply.n === n + 1) {
-        const sent = [lineOf(asked, n), line];
-        return new Fault(`skips the answer to ${what}`, sent, [shown(event)]);
-      }
+      const isBehind = reply?.kind === "answer" ? reply.n === n + 1 : reply?.kind === "closed";
+      if (isBehind) return new Fault(`skips the answer to ${what}`, sent, [shown(event)]);
+      if (event.kind === "end") break;
     }
     return new Fault(
       `hangs: no answer to ${what} for ${seconds} s${this.#said()}`,

@@ -47,6 +47,16 @@ function at(n: number, bend: Bend): Bend {
   return (reply, message) => (message.n === n ? bend(reply, message) : [reply]);
 }
 
+/** From operation `n` on nothing is answered, whatever is asked. */
+function hanging(n: number): Bend {
+  let isHung = false;
+  return (reply, message) => {
+    if ("hello" in message) isHung = false; // it was started anew
+    isHung ||= (message.n ?? 0) >= n;
+    return isHung ? null : [reply];
+  };
+}
+
 describe("an implementation that is right", () => {
   test("passes every check that concerns it", async () => {
     const result = await tested([HEAP, KV], straight, 5000);
@@ -143,12 +153,7 @@ describe("a fault of the conversation", () => {
       TURN,
       /^dies at operation 5: was killed by SIGSEGV$/,
     ],
-    [
-      "hangs",
-      (r, { n }) => ((n ?? 0) >= 5 ? null : [r]),
-      TURN,
-      /^hangs: no answer to operation 5 \(heap\.\w+\) for 0\.15 s$/,
-    ],
+    ["hangs", hanging(5), TURN, /^hangs: no answer to operation 5 \(heap\.\w+\) for 0\.15 s$/],
     [
       "says it is broken",
       at(5, () => ['{"n":5,"fail":{"kind":"invariant","message":"page 3 lost"}}']),
@@ -184,6 +189,15 @@ describe("a fault of the conversation", () => {
     );
     expect(failed.message).toMatch(/^skips the answer to operation 2 \(\w+\.\w+\)$/);
     expect(failed.name).toBe(TURN);
+  });
+
+  const manySkipped: [string, Bend][] = [
+    ["refusal", (reply) => (reply.includes('"err"') ? null : [reply])],
+    ["question", (reply, { op }) => (op?.startsWith("ask.") === true ? null : [reply])],
+  ];
+  test.each(manySkipped)("skips the answer to every %s", async (_what, bend) => {
+    const failed = failedOf(await tested([KV], bend));
+    expect(failed.message).toMatch(/^skips the answer to operation \d+ \(\w+\.\w+\)$/);
   });
 
   test.each(cases)("%s", async (_name, bend, check, problem) => {
