@@ -18,6 +18,7 @@ import { KV_OPERATIONS, KVStorage } from "../kv/storage.js";
 import type { Adapter, AdapterFailure, AdapterInfo, ApplyResult, RunOpening } from "./adapter.js";
 import { readOwnVersion } from "./checkout-version.js";
 import { oneLine } from "./protocol.js";
+import { idsNamed, STATE_IDS_MAX } from "./state-size.js";
 
 /** Opens a device, null for `none`. Throws `EnvironmentError` for one that this machine or build lacks. @public */
 export type OpenDevice = (
@@ -170,11 +171,14 @@ export class StorageAdapter implements Adapter {
     if (boot.err !== undefined) {
       throw unsupported(`going on from a state where boot answers ${boot.err.code}`);
     }
+    const problem = stateProblem(state);
+    if (problem !== null) throw unloadable(problem);
     try {
       storage.load(state);
     } catch (error) {
-      const { message } = failureOf(error);
-      throw new CandidateError("candidate_handshake", `the state cannot be loaded: ${message}`);
+      // what is thrown beside a broken invariant says something of this code, nothing of the state
+      const isInvariant = error instanceof InternalError;
+      throw unloadable(isInvariant ? oneLine(error.message) : "it is not one that a run was in");
     }
     this.#isBooted = true;
   }
@@ -204,6 +208,17 @@ function makeStorage(config: RunConfig, digestDepth: DigestDepth | null): KVStor
     if (!(error instanceof InputError)) throw error;
     throw new CandidateError("candidate_handshake", `the configuration: ${error.message}`);
   }
+}
+
+function stateProblem(state: State): string | null {
+  if (state.forwards["x_more"] === undefined)
+    return "it lacks forwards.x_more: another implementation wrote it";
+  const ids = idsNamed(state);
+  return ids <= STATE_IDS_MAX ? null : `it names ${ids} ids, at most ${STATE_IDS_MAX} are loaded`;
+}
+
+function unloadable(why: string): CandidateError {
+  return new CandidateError("candidate_handshake", `the state cannot be loaded: ${why}`);
 }
 
 function unsupported(what: string): CandidateError {
