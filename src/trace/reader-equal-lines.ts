@@ -1,6 +1,7 @@
 // Counts the lines of a trace that are known to be the same on two sides, by their frames.
 import { areHexDigits } from "./hex-word.js";
-import type { RunLine, TraceLine } from "./lines.js";
+import { RunDigests } from "./digest-rules.js";
+import type { EndLine, RunLine, TraceLine } from "./lines.js";
 import { findOperation } from "./operation-table.js";
 import { LineParser } from "./parse-line.js";
 import { runWords } from "./run-words.js";
@@ -44,6 +45,7 @@ interface KnownOperation {
 
 /** The run at hand. */
 interface OpenRun {
+  readonly digests: RunDigests;
   readonly line: RunLine;
   readonly words: RunWords | null;
   operations: number;
@@ -149,10 +151,17 @@ export class EqualLines {
     if (known.name === "row.alloc" && !this.#noteOpened(room, run, start, end)) return false;
     const isBoot = known.name === "boot";
     if (run.line.domain === "kv" && isBoot !== this.#isZero()) return false;
+    if (isBoot && !this.#boot(room, run, start, end)) return false;
     run.operations += 1;
     this.#counted += 1;
     this.#countUp();
     return true;
+  }
+
+  // Its digest lists every component or none: what the digests behind it are judged by.
+  #boot(room: LineBytes, run: OpenRun, start: number, end: number): boolean {
+    const line = this.#parsed(room, start, end);
+    return line?.kind === "op" && run.digests.acceptOperation(line) === null;
   }
 
   #withoutDigest(room: LineBytes, run: OpenRun, start: number, from: number, end: number): boolean {
@@ -210,6 +219,7 @@ export class EqualLines {
       case "end":
         if (line.run !== run.line.run || line.ops !== run.operations || line.ops === 0)
           return false;
+        if (!hasRightDigests(run, line)) return false;
         this.#close(run);
         this.runs.push({ line: run.line, operations: run.operations, refusals: run.refusals });
         this.#run = null;
@@ -225,7 +235,7 @@ export class EqualLines {
     this.place = { offset, line: this.#number };
     const words = runWords(line.domain, line.config, line.derived);
     this.#run = {
-      ...{ line, words, operations: 0, refusals: 0 },
+      ...{ line, words, operations: 0, refusals: 0, digests: new RunDigests(line, words) },
       ...{ kinds: new Set(), opened: new Set(), hasEffects: this.hasEffects, hasDigests: false },
     };
     this.#startAt(line.starts_at ?? 0);
@@ -324,6 +334,12 @@ export class EqualLines {
     this.#firstDigit -= 1;
     digits[this.#firstDigit] = ZERO + 1;
   }
+}
+
+// Of the operations it is only known whether any has one.
+function hasRightDigests({ digests, hasDigests }: OpenRun, end: EndLine): boolean {
+  if (hasDigests && (!digests.mayFollow || (end.digest ?? null) === null)) return false;
+  return digests.acceptEnd(end) === null;
 }
 
 function hasAt(bytes: Buffer, wanted: Buffer, at: number): boolean {

@@ -54,6 +54,11 @@ async function bothOutcomes(base: string, candidate: string): Promise<unknown> {
   return quick;
 }
 
+/** How a comparison failed, or what ended it early. */
+function said(outcome: unknown): string {
+  return typeof outcome === "string" ? outcome : String((outcome as CompareResult).error);
+}
+
 const header = (note: string): string => lines[0]!.replace('"note":null', `"note":"${note}"`);
 const at = (index: number, change: (line: string) => string): string[] =>
   lines.map((line, i) => (i === index ? change(line) : line));
@@ -82,6 +87,41 @@ describe("the same result as reading every line", () => {
     expect((await both(file, file)).error?.describe()).toMatch(/host\.load_reservf/);
   });
 
+  const ends = lines.flatMap((line, index) => (line.startsWith('{"kind":"end"') ? [index] : []));
+  const digestRules: [string, () => string[]][] = [
+    [
+      "an end without the digest",
+      () => at(ends[0]!, (line) => line.replace(/,"digest":"\w+"/, "")),
+    ],
+    [
+      "digests in a run without",
+      () => at(1, (line) => line.replace('"digest_depth":"layout"', '"digest_depth":null')),
+    ],
+    ["a boot without a component", () => at(2, (line) => line.replace(/"rows":"\w+",/, ""))],
+    [
+      "digests though boot has none",
+      () => at(2, (line) => line.replace(/,"digest":\{[^}]*\}/, "")),
+    ],
+    [
+      "an end with a digest in a run without",
+      () =>
+        lines.map((line, index) =>
+          index === 1 || index > ends[0]!
+            ? line
+            : index === ends[0]
+              ? line
+              : line.replace(/,"digest":\{[^}]*\}/, ""),
+        ),
+    ],
+  ];
+  test.each(digestRules)("digest rules, on both sides: %s", async (_what, make) => {
+    const changed = make();
+    expect(changed).not.toEqual(lines);
+    const outcome = await bothOutcomes(fileOf(changed), fileOf(changed));
+    expect(JSON.stringify(outcome)).toContain("igest");
+    expect(outcome).not.toMatchObject({ verdict: "equal" });
+  });
+
   test("a mark or a state out of its place, on both sides", async () => {
     const operations = lines.flatMap((line, index) =>
       line.startsWith('{"kind":"op"') ? [index] : [],
@@ -98,7 +138,7 @@ describe("the same result as reading every line", () => {
     }
     for (const number of [0, n - 2, n + 1, n + 1000]) {
       const file = marked(number);
-      expect(await bothOutcomes(file, file)).toMatch(/mark \d+ stands before operation/);
+      expect(said(await bothOutcomes(file, file))).toMatch(/mark \d+ stands before operation/);
     }
     const stated = readFileSync(await withStates(), "utf8")
       .trimEnd()
@@ -109,7 +149,9 @@ describe("the same result as reading every line", () => {
     const good = fileOf(stated);
     expect((await both(good, good)).verdict).toBe("equal");
     const late = fileOf([...stated.slice(0, state), following, line, ...stated.slice(state + 2)]);
-    expect(await bothOutcomes(late, late)).toMatch(/the state of operation \d+ after operation/);
+    expect(said(await bothOutcomes(late, late))).toMatch(
+      /the state of operation \d+ after operation/,
+    );
   });
 
   test("equal files, a file with itself, first lines of different length", async () => {
@@ -188,9 +230,9 @@ describe("the same result as reading every line", () => {
 
   test("nothing but a first line, no file, no trace", async () => {
     const bare = fileOf(lines.slice(0, 1));
-    expect(await bothOutcomes(bare, bare)).toMatch(/holds no runs/);
+    expect(said(await bothOutcomes(bare, bare))).toMatch(/holds no runs/);
     const none = fileOf(["{}"]);
-    expect(await bothOutcomes(none, none)).toMatch(/kind/);
+    expect(said(await bothOutcomes(none, none))).toMatch(/kind/);
     expect(await bothOutcomes(trace, "nothing-here.jsonl")).toMatch(/no such file/);
   });
 });
