@@ -211,7 +211,8 @@ function makeStorage(config: RunConfig, digestDepth: DigestDepth | null): KVStor
 }
 
 function stateProblem(state: State): string | null {
-  if (state.forwards["x_more"] === undefined)
+  const { forwards } = state as { readonly forwards?: Readonly<Record<string, unknown>> | null };
+  if (typeof forwards?.["x_more"] !== "object" || forwards["x_more"] === null)
     return "it lacks forwards.x_more: another implementation wrote it";
   const ids = idsNamed(state);
   return ids <= STATE_IDS_MAX ? null : `it names ${ids} ids, at most ${STATE_IDS_MAX} are loaded`;
