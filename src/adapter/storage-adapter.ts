@@ -211,8 +211,9 @@ function makeStorage(config: RunConfig, digestDepth: DigestDepth | null): KVStor
 }
 
 function stateProblem(state: State): string | null {
-  const { forwards } = state as { readonly forwards?: Readonly<Record<string, unknown>> | null };
-  if (typeof forwards?.["x_more"] !== "object" || forwards["x_more"] === null)
+  // who opens a run may have it from anywhere
+  const more = (state as Partial<State>).forwards?.["x_more"] ?? null;
+  if (typeof more !== "object" || more === null)
     return "it lacks forwards.x_more: another implementation wrote it";
   const ids = idsNamed(state);
   return ids <= STATE_IDS_MAX ? null : `it names ${ids} ids, at most ${STATE_IDS_MAX} are loaded`;
