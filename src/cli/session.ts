@@ -1,9 +1,11 @@
 // What one call of the command line has at hand: its streams, colour, the interrupt signal. The only place that looks
 // at the terminal and the environment. Output that nobody reads any more (`| head`) is dropped in silence.
 import process from "node:process";
+import type { Writable } from "node:stream";
 import { EXIT } from "../base/exit-codes.js";
 import { paletteOf, PLAIN } from "../report/palette.js";
 import type { Palette } from "../report/palette.js";
+import { standardOutput } from "./file-output.js";
 import { ProgressLine } from "./progress-line.js";
 
 /** One call of the command line. Made by `main`, handed to every command. @internal */
@@ -11,6 +13,8 @@ export class Session {
   /** Aborted by SIGINT, SIGTERM, SIGHUP or a closed standard output. */
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
+  /** Standard output; `print` is how an answer gets there. */
+  readonly output: Writable = standardOutput();
   /** True when the answer is one JSON document on standard output. */
   readonly isJson: boolean;
   readonly isVerbose: boolean;
@@ -68,7 +72,7 @@ export class Session {
   /** Writes a part of the answer to standard output. */
   print(text: string): void {
     this.progress.clear();
-    if (!this.#isClosed) process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    if (!this.#isClosed) this.output.write(text.endsWith("\n") ? text : `${text}\n`);
   }
 
   /** Writes the answer as one JSON document. */
@@ -101,7 +105,7 @@ export class Session {
     for (const [name, handler] of this.#handlers) process.removeListener(name, handler);
     if (!this.#isClosed && this.#outputError === null) {
       await new Promise<void>((resolve) => {
-        process.stdout.write("", () => {
+        this.output.write("", () => {
           resolve();
         });
       });
@@ -121,7 +125,7 @@ export class Session {
       process.once(name, handler);
       this.#handlers.push([name, handler]);
     }
-    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    this.output.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") this.#isClosed = true;
       else this.#outputError ??= error;
       this.#abort.abort();

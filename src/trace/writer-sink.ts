@@ -66,8 +66,8 @@ function failure(path: string, error: unknown): EnvironmentError {
   return unwritable(path, writeReason(error), error);
 }
 
-/** Writes all bytes, waiting where the descriptor is slow. */
-function writeAll(fd: number, bytes: Uint8Array): void {
+/** Writes all bytes, waiting where the descriptor is slow. Throws what the system says. @internal */
+export function writeAll(fd: number, bytes: Uint8Array): void {
   let offset = 0;
   while (offset < bytes.length) {
     try {

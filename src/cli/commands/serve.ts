@@ -41,7 +41,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<number> {
   try {
     const { exitCode, message } = await serveProtocol({
       input,
-      output: process.stdout,
+      output: session.output,
       makeImplementation: start,
     });
     if (message !== null) session.note(`unified-trace: ${visible(message)}`);
