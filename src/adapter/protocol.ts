@@ -179,6 +179,8 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
   }
   if (fx !== undefined && !Array.isArray(fx))
     return mistake(`"fx" of operation ${n} is not a list`);
+  if (fx !== undefined && !fx.every(isEffect))
+    return mistake(`"fx" of operation ${n} has an effect that is no list with a word in front`);
   if (digest !== undefined && !isObject(digest))
     return mistake(`"digest" of operation ${n} is not an object`);
   if (message !== undefined && (typeof message !== "string" || ok === undefined))
@@ -188,6 +190,11 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
   if (digest !== undefined && Object.keys(digest).length > 0) answer["digest"] = digest;
   if (message !== undefined) answer["message"] = message;
   return { kind: "answer", n, answer: answer };
+}
+
+// What its other words mean is the comparison's business.
+function isEffect(effect: unknown): boolean {
+  return Array.isArray(effect) && typeof effect[0] === "string";
 }
 
 function parseFail(n: number, fail: unknown): Reply | Mistake {

@@ -65,10 +65,11 @@ function pairsText(pairs: Extents): string {
 
 /** An effect as words: `zero full 26..31`, `wait f3`. @public */
 export function effectText(effect: Effect): string {
-  const [kind, ...rest] = effect as readonly [string, ...unknown[]];
+  const [kind, ...rest] = effect as readonly unknown[];
   const isMove = kind === "move" || kind === "copy";
   const words = rest.map((part) => valueText(part, isMove && Array.isArray(part) ? "moves" : ""));
-  return [visible(kind), ...words].join(" ");
+  // a candidate of someone else's may begin its effects with no word
+  return [typeof kind === "string" ? visible(kind) : valueText(kind), ...words].join(" ");
 }
 
 /** An answer on one line: `ok pages …`, `refused refused_capacity, limit bytes`. @public */

@@ -46,8 +46,19 @@ const FIELD = object({
   absent: optional(word("base", "candidate")),
 });
 const POINT = object({ n: COUNT, op: text() });
+// As loose as the protocol: a candidate of someone else's answers with results and effects that no table knows.
+const ANSWER = openObject(
+  {
+    ok: optional(map("any", ANYTHING)),
+    err: optional(openObject({ code: text() }, ANYTHING)),
+    fx: optional(list(list(ANYTHING))),
+    digest: optional(map("any", ANYTHING)),
+    message: optional(text()),
+  },
+  ANYTHING,
+);
 const ANSWERED = openObject(
-  { n: COUNT, op: text(), args: ANYTHING, answer: nullable(map("any", ANYTHING)) },
+  { n: COUNT, op: text(), args: ANYTHING, answer: nullable(ANSWER) },
   ANYTHING,
 );
 const COMPONENT = object({
@@ -91,8 +102,8 @@ const DIVERGENCE = openObject(
     components: list(COMPONENT), // whose digests differ
     agreeing_components: list(text()),
     fields: list(FIELD),
-    base: nullable(map("any", ANYTHING)), // its answer
-    candidate: nullable(map("any", ANYTHING)),
+    base: nullable(ANSWER),
+    candidate: nullable(ANSWER),
     failure: nullable(FAILURE),
     cause: nullable(POINT),
     renaming: optional(nullable(RENAMING)), // the two ids that cannot stand for each other

@@ -19,13 +19,14 @@ export interface NamedIds {
 
 const BACK: ReadonlySet<string> = new Set(["freed", "released"]);
 
-/** Every list of ids in the result and the effects of an answer. @internal */
+/** Every list of ids in the result and the effects of an answer; lists that are none, of another's answer, are left out. @internal */
 export function namedIds(op: OperationName, answer: Answer): readonly NamedIds[] {
   const found: NamedIds[] = [];
   for (const [index, effect] of (answer.fx ?? []).entries()) {
     const path = `/fx/${index}`;
     if (effect[0] === "move") {
       const [, space, pairs] = effect;
+      if (!isPairs(pairs)) continue;
       const [away, here] = [0, 1].map((side) =>
         pairs.map((pair): [number, number] => [pair[side]!, 1]),
       );
@@ -39,7 +40,16 @@ export function namedIds(op: OperationName, answer: Answer): readonly NamedIds[]
   }
   const spec = findOperation(op)?.ok;
   if (spec !== undefined) walk(spec, answer.ok, { path: "/ok", key: "", use: "given" }, found);
-  return found;
+  return found.filter(({ ids }) => isPairs(ids));
+}
+
+function isPairs(list: unknown): list is Extents {
+  if (!Array.isArray(list)) return false;
+  return list.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isNumber));
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
 }
 
 interface Place {
