@@ -7,7 +7,7 @@ import { nearestWord } from "../base/nearest.js";
 import { reportFailure } from "./failure.js";
 import { packageVersion } from "./place.js";
 import { buildProgram, COMMAND_NAMES } from "./program.js";
-import { readRevision } from "./revision.js";
+import { forgetRevision, readRevision, stopReading } from "./revision.js";
 import { beforeSeparator, Session } from "./session.js";
 
 // Commands that name the revision of this checkout.
@@ -35,12 +35,14 @@ const NAMING_COMMANDS: ReadonlySet<string> = new Set([
 export async function main(argv: readonly string[]): Promise<number> {
   const words = argv.slice(2);
   const session = await Session.start(words);
+  session.signal.addEventListener("abort", stopReading);
   let exitCode: number;
   try {
     exitCode = await runWords(words, session);
   } catch (thrown) {
     exitCode = reportFailure(thrown, session);
   }
+  forgetRevision();
   await session.close(); // only now is it known whether the answer could be written
   const code = session.interruptCode ?? exitCode;
   return isGitBisect(words) ? gitBisectExit(code) : code;

@@ -8,23 +8,42 @@ import { PACKAGE_ROOT } from "./place.js";
 
 const TIMEOUT_MS = 5000;
 
-let known: Promise<Commit> | undefined;
+interface Asked {
+  readonly answer: Promise<Commit>;
+  readonly stop: AbortController;
+}
+
+let asked: Asked | undefined;
 
 /** Reads the revision once; never fails. @internal */
 export function readRevision(): Promise<Commit> {
-  known ??= readFrom(PACKAGE_ROOT);
-  return known;
+  if (asked === undefined) {
+    const stop = new AbortController();
+    asked = { answer: readFrom(PACKAGE_ROOT, stop.signal), stop };
+  }
+  return asked.answer;
+}
+
+/** Ends a git that has not answered yet: whoever waits for it gets an unknown commit. @internal */
+export function stopReading(): void {
+  asked?.stop.abort();
+}
+
+/** The same at the end of a command, where nobody needs the answer any more; a git that hangs would keep the process. @internal */
+export function forgetRevision(): void {
+  stopReading();
+  asked = undefined;
 }
 
 const UNKNOWN: Commit = { revision: null, dirty: null };
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /** The revision of the package in `root`; never fails. @internal */
-export async function readFrom(root: string): Promise<Commit> {
+export async function readFrom(root: string, signal?: AbortSignal): Promise<Commit> {
   // Only a checkout of its own counts: inside someone's node_modules git would name their commit.
   if (!existsSync(join(root, ".git"))) return packedRevision(root);
   const words = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"];
-  const lines = (await git(root, words))?.split("\n") ?? [];
+  const lines = (await git(root, words, signal))?.split("\n") ?? [];
   const revision = /^# branch\.oid ([0-9a-f]{40,64})$/m.exec(lines.join("\n"))?.[1];
   if (revision === undefined) return UNKNOWN;
   return { revision, dirty: lines.some((line) => line !== "" && !line.startsWith("#")) };
@@ -42,9 +61,13 @@ function packedRevision(root: string): Commit {
   }
 }
 
-function git(root: string, words: readonly string[]): Promise<string | null> {
+function git(root: string, words: readonly string[], signal?: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
-    const options = { cwd: root, timeout: TIMEOUT_MS, windowsHide: true };
+    const options = {
+      ...{ cwd: root, timeout: TIMEOUT_MS, windowsHide: true },
+      killSignal: "SIGKILL" as const, // it only reads, and may hang
+      ...(signal === undefined ? {} : { signal }),
+    };
     execFile("git", ["--no-optional-locks", ...words], options, (error, stdout) => {
       resolve(error === null ? stdout : null);
     });

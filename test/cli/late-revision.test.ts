@@ -1,11 +1,13 @@
-// The commit that a report names is asked of git while the comparison works: a slow git, a broken one and none at all.
+// The commit that a report names is asked of git while the comparison works: a slow git, a broken one, one that hangs and none
+// at all.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { folder, start } from "./command-line.js";
+import { folder, isOneLine, start } from "./command-line.js";
 
 const COMMIT = "ab".repeat(20);
 const TRACE = "late-revision.jsonl";
+const AT_ONCE_MS = 4000; // less than git gets
 
 beforeAll(async () => {
   const { code } = await start(["record", "--seeds", "3:4", "--ops", "200", "--out", TRACE]);
@@ -56,4 +58,24 @@ test("without git the commit is unknown", async () => {
   const { code, stdout } = await start([...compare, "--json"], { env });
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ candidates: [{ revision: null, dirty: null }] });
+});
+
+test.each([
+  ["a file that is not there", ["compare", "--trace", "none.jsonl"], 3],
+  ["a wrong flag", ["compare", "--tarce", TRACE], 2],
+])("%s does not wait for the commit", async (name, words, expected) => {
+  const env = gitThat(`for-${name.replaceAll(" ", "-")}`, "sleep 60; true");
+  const began = performance.now();
+  const { code, stderr } = await start(words, { env });
+  expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
+  expect(code).toBe(expected);
+  expect(isOneLine(stderr)).toBe(true);
+});
+
+test("SIGTERM ends the wait for the commit", async () => {
+  const env = gitThat("sigterm", "sleep 60; true");
+  const began = performance.now();
+  const { code } = await start([...compare, "--json"], { env, signalAfterMs: ["SIGTERM", 1500] });
+  expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
+  expect(code).toBe(143);
 });
