@@ -55,8 +55,8 @@ export async function builtCheckout(
   const entry = join(places.commits, name);
   const known = builtEntry(entry);
   if (known !== null) return known;
-  await checkCachePlace(cache, repository);
   const { signal, onProgress } = options;
+  await checkCachePlace(cache, repository, signal);
   const hold = await holdAlone(`${entry}.lock`, {
     ...(signal === undefined ? {} : { signal }),
     onWait: (pid) => onProgress?.(`${label}: waiting for process ${String(pid)}, which builds it`),

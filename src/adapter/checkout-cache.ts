@@ -13,12 +13,13 @@ import { createHash } from "node:crypto";
 import { join, relative, resolve } from "node:path";
 import process from "node:process";
 import { EnvironmentError } from "../base/errors.js";
-import { git, GitFailure } from "./checkout-git.js";
+import { git, GitFailure, QUESTION_MS } from "./checkout-git.js";
 import type { Repository } from "./checkout-git.js";
 import { isGone, touch } from "./checkout-hold.js";
 import { dropUnusedModules } from "./checkout-modules.js";
 
 const KEPT_MAX = 20; // built commits
+const UNREGISTER_MS = 10_000;
 const SPARED_MS = 3_600_000; // used within the last hour: a process may still run from it
 const REMOVE = { recursive: true, force: true };
 
@@ -61,14 +62,19 @@ export function builtEntry(entry: string): string | null {
 }
 
 /** Refuses a cache whose files git would see as new files of the repository. @internal */
-export async function checkCachePlace(cache: string, repository: Repository): Promise<void> {
+export async function checkCachePlace(
+  cache: string,
+  repository: Repository,
+  signal?: AbortSignal,
+): Promise<void> {
   const { top } = repository;
   if (top === null) return;
   const path = relative(top, resolve(cache));
   if (path === "" || (!path.startsWith("..") && resolve(path) !== path)) {
     try {
       if (path !== "") {
-        await git({ ...repository, folder: top }, ["check-ignore", "--quiet", "--", path]);
+        const words = ["check-ignore", "--quiet", "--", path];
+        await git({ ...repository, folder: top }, words, signal, QUESTION_MS);
         return;
       }
     } catch (error) {
@@ -103,7 +109,8 @@ export async function discard(making: string): Promise<void> {
 /** Takes a worktree off the repository's list; its folder goes with it. Fails in silence where there is none. @internal */
 export async function unregister(store: string, worktree: string): Promise<void> {
   const words = [`--git-dir=${store}`, "worktree", "remove", "--force", "--force", worktree];
-  await git({ folder: store }, words).catch(() => undefined);
+  // also on the way out of an interrupt, where a git that hangs must not keep the process
+  await git({ folder: store }, words, undefined, UNREGISTER_MS).catch(() => undefined);
 }
 
 /** Lets the least recently used commits go, beyond the number that is kept. @internal */

@@ -7,6 +7,11 @@ import { nearestWord } from "../base/nearest.js";
 
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024; // a history of some millions of commits
 const REFS_MAX = 20_000; // looked at for the nearest name
+const TELLING_MAX = 200; // characters of what git said that are told
+const COMMIT = /^[0-9a-f]{40,64}$/;
+
+/** How long git may take over a question that it answers from a few files. @internal */
+export const QUESTION_MS = 10_000;
 
 /** The environment that git and builds get: that of this process where it is left out. @public */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,14 +30,16 @@ export interface Repository {
 
 /**
  * The repository around `folder`. Throws `CandidateError` where there is none, `EnvironmentError` where git is not
- * installed. @public
+ * installed, does not answer or names no folder, and the reason of `signal` when that ended it. @public
  */
 export async function openRepository(
   folder: string,
   environment?: Environment,
+  signal?: AbortSignal,
 ): Promise<Repository> {
   const place = { folder, ...(environment === undefined ? {} : { environment }) };
-  const ask = async (...words: string[]): Promise<string> => (await git(place, words)).trim();
+  const ask = async (...words: string[]): Promise<string> =>
+    (await question(place, words, signal)).trim();
   let shared: string;
   try {
     shared = await ask("rev-parse", "--git-common-dir");
@@ -40,33 +47,61 @@ export async function openRepository(
     if (!(error instanceof GitFailure)) throw error;
     throw new CandidateError("candidate_start", `${folder}: ${error.message}`, {}, error);
   }
-  const top = await ask("rev-parse", "--show-toplevel").catch(() => "");
+  const top = await ask("rev-parse", "--show-toplevel").catch(nothingOf);
   return {
     ...place,
-    top: top === "" ? null : realpathSync(top),
-    store: realpathSync(resolve(folder, shared)),
+    top: top === "" ? null : folderOf(folder, top),
+    store: folderOf(folder, shared),
   };
 }
 
-/** The full hash of the commit that a ref names, or null. @public */
-export async function findCommit(repository: Repository, ref: string): Promise<string | null> {
-  if (ref.startsWith("-")) return null; // no ref may begin so, and git would take it for a flag
+function folderOf(folder: string, answer: string): string {
   try {
-    const words = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
-    const hash = (await git(repository, words)).trim();
-    return /^[0-9a-f]{40,64}$/.test(hash) ? hash : null;
+    return realpathSync(resolve(folder, answer));
   } catch (error) {
-    if (error instanceof GitFailure) return null;
-    throw error;
+    throw strangeAnswer("rev-parse", answer, error);
   }
 }
 
+/** Where git answers, but with nothing that it could mean. @internal */
+export function strangeAnswer(command: string, answer: string, cause?: unknown): EnvironmentError {
+  const said = JSON.stringify(shortened(answer));
+  return new EnvironmentError("environment", `git ${command} answered with ${said}`, {}, cause);
+}
+
+/** What git says to something that it refuses: nothing. */
+function nothingOf(error: unknown): string {
+  if (error instanceof GitFailure) return "";
+  throw error;
+}
+
+/** The full hash of the commit that a ref names, or null. @public */
+export async function findCommit(
+  repository: Repository,
+  ref: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  if (ref.startsWith("-")) return null; // no ref may begin so, and git would take it for a flag
+  const words = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
+  const hash = (await question(repository, words, signal).catch(nothingOf)).trim();
+  if (hash !== "" && !isCommit(hash)) throw strangeAnswer("rev-parse", hash);
+  return hash === "" ? null : hash;
+}
+
+/** Whether a line of git's is the full hash of a commit. @internal */
+export function isCommit(text: string): boolean {
+  return COMMIT.test(text);
+}
+
 /** What to say of a ref that names no commit: one line, with the nearest branch or tag. @public */
-export async function unknownRef(repository: Repository, ref: string): Promise<string> {
+export async function unknownRef(
+  repository: Repository,
+  ref: string,
+  signal?: AbortSignal,
+): Promise<string> {
   const words = ["for-each-ref", "--format=%(refname:short)", `--count=${String(REFS_MAX)}`];
-  const names = await git(repository, [...words, "refs/heads", "refs/tags", "refs/remotes"]).catch(
-    () => "",
-  );
+  const kinds = ["refs/heads", "refs/tags", "refs/remotes"];
+  const names = await question(repository, [...words, ...kinds], signal).catch(nothingOf);
   const nearest = nearestWord(ref, names.split("\n"));
   const isShallow = existsSync(resolve(repository.store, "shallow"));
   const hint =
@@ -78,14 +113,21 @@ export async function unknownRef(repository: Repository, ref: string): Promise<s
   return `${JSON.stringify(ref)} names no commit of this repository${hint}`;
 }
 
+type Place = Pick<Repository, "folder" | "environment">;
+
+function question(place: Place, words: readonly string[], signal?: AbortSignal): Promise<string> {
+  return git(place, words, signal, QUESTION_MS);
+}
+
 /**
  * The standard output of a git command. Throws `GitFailure` when it fails, `EnvironmentError` where git is not
- * installed, and the reason of `signal` when that ended it. @internal
+ * installed or takes longer than `limitMs`, and the reason of `signal` when that ended it. @internal
  */
 export function git(
-  place: Pick<Repository, "folder" | "environment">,
+  place: Place,
   words: readonly string[],
   signal?: AbortSignal,
+  limitMs?: number,
 ): Promise<string> {
   const options = {
     cwd: place.folder,
@@ -94,14 +136,23 @@ export function git(
     // messages in English, because they are read
     ...(place.environment === undefined ? {} : { env: { ...place.environment, LC_ALL: "C" } }),
     ...(signal === undefined ? {} : { signal }),
+    // a question leaves nothing half done, so that git need not be asked to end
+    ...(limitMs === undefined ? {} : { timeout: limitMs, killSignal: "SIGKILL" as const }),
   };
   return new Promise((resolvePromise, reject) => {
     execFile("git", ["--no-optional-locks", ...words], options, (error, stdout, stderr) => {
       if (error === null) resolvePromise(stdout);
       else if (signal?.aborted === true) reject(asError(signal.reason));
+      else if (limitMs !== undefined && error.killed === true) reject(tooSlow(words, limitMs));
       else reject(gitError(error, stderr, place.folder));
     });
   });
+}
+
+function tooSlow(words: readonly string[], limitMs: number): EnvironmentError {
+  const asked = words.find((word) => !word.startsWith("-")) ?? "";
+  const seconds = String(limitMs / 1000);
+  return new EnvironmentError("environment", `git ${asked} did not answer within ${seconds} s`);
 }
 
 function gitError(error: Error, stderr: string, folder: string): Error {
@@ -111,7 +162,11 @@ function gitError(error: Error, stderr: string, folder: string): Error {
   }
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
   const telling = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0] ?? error.message;
-  return new GitFailure(telling.replace(/^(fatal|error): /, ""));
+  return new GitFailure(shortened(telling.replace(/^(fatal|error): /, "")));
+}
+
+function shortened(text: string): string {
+  return text.length <= TELLING_MAX ? text : `${text.slice(0, TELLING_MAX)}…`;
 }
 
 function asError(reason: unknown): Error {

@@ -1,5 +1,6 @@
 // The history between two commits, asked of git: what is left to test, where two lines meet, who wrote what.
-import { git } from "./checkout-git.js";
+import { EnvironmentError } from "../base/errors.js";
+import { git, GitFailure, isCommit, strangeAnswer } from "./checkout-git.js";
 import type { Repository } from "./checkout-git.js";
 
 /** A commit as a reader knows it. @public */
@@ -30,20 +31,19 @@ export class History {
   async between(bad: string, goods: readonly string[]): Promise<string[]> {
     const walk = this.#options.firstParent === true ? ["--first-parent"] : [];
     const words = ["rev-list", "--bisect-all", ...walk, bad, "--not", ...goods];
-    const lines = await this.#lines(words); // a hash, then the distance in brackets
-    return lines.map((line) => line.split(" ", 1)[0] ?? "");
+    return this.#commits(words); // a line is a hash, then the distance in brackets
   }
 
   /** The same commits, oldest first. */
   async inOrder(bad: string, goods: readonly string[]): Promise<string[]> {
     const walk = this.#options.firstParent === true ? ["--first-parent"] : [];
     const words = ["rev-list", "--topo-order", "--reverse", ...walk, bad, "--not", ...goods];
-    return this.#lines(words);
+    return this.#commits(words);
   }
 
   /** Where the lines of two commits meet; none where they have no history in common. */
   async mergeBases(left: string, right: string): Promise<string[]> {
-    return this.#lines(["merge-base", "--all", left, right]).catch(() => []);
+    return this.#commits(["merge-base", "--all", left, right]).catch(() => []);
   }
 
   /** What is known of a commit. */
@@ -54,11 +54,21 @@ export class History {
     return { commit, subject, author, date };
   }
 
-  async #lines(words: readonly string[]): Promise<string[]> {
-    return (await this.#text(words)).split("\n").filter((line) => line !== "");
+  async #commits(words: readonly string[]): Promise<string[]> {
+    const lines = (await this.#text(words)).split("\n").filter((line) => line !== "");
+    const commits = lines.map((line) => line.split(" ", 1)[0] ?? "");
+    const strange = commits.findIndex((commit) => !isCommit(commit));
+    if (strange >= 0) throw strangeAnswer(words[0] ?? "", lines[strange] ?? "");
+    return commits;
   }
 
-  #text(words: readonly string[]): Promise<string> {
-    return git(this.#repository, words, this.#options.signal);
+  async #text(words: readonly string[]): Promise<string> {
+    try {
+      return await git(this.#repository, words, this.#options.signal);
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error;
+      const message = `git ${words[0] ?? ""}: ${error.message}`;
+      throw new EnvironmentError("environment", message, {}, error);
+    }
   }
 }

@@ -23,10 +23,11 @@ export async function openRefAdapter(
   options: RefAdapterOptions = {},
 ): Promise<Adapter> {
   const { build = {}, ...rest } = options;
-  const repository = await openRepository(rest.cwd ?? process.cwd(), build.environment);
-  const commit = await findCommit(repository, ref);
+  const { environment, signal } = build;
+  const repository = await openRepository(rest.cwd ?? process.cwd(), environment, signal);
+  const commit = await findCommit(repository, ref, signal);
   if (commit === null) {
-    throw new CandidateError("candidate_start", `ref ${await unknownRef(repository, ref)}`);
+    throw new CandidateError("candidate_start", `ref ${await unknownRef(repository, ref, signal)}`);
   }
   const short = commit.slice(0, 12);
   const label = commit === ref ? `commit ${short}` : `ref ${ref} (${short})`;

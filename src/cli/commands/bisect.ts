@@ -145,15 +145,21 @@ function search(mode: BisectMode, task: Task): Promise<Bisection> {
 
 async function overCommits(good: string, bad: string, task: Task): Promise<Bisection> {
   const { flags, session, control } = task;
-  const repository = await openRepository(process.cwd(), withoutRepository(process.env));
+  const repository = await openRepository(
+    process.cwd(),
+    withoutRepository(process.env),
+    session.signal,
+  );
+  const named = async (flag: string, ref: string): Promise<NamedCommit> =>
+    namedCommit(repository, flag, ref, session.signal);
   return bisectCommits({
     ...control,
     history: new History(repository, {
       signal: session.signal,
       firstParent: flags.firstParent === true,
     }),
-    good: await namedCommit(repository, "--good", good),
-    bad: await namedCommit(repository, "--bad", bad),
+    good: await named("--good", good),
+    bad: await named("--bad", bad),
     // that some commits do not build is expected: one line on each is enough
     start: (commit) => starterOf(`ref:${commit}`, flags, session, session.isVerbose),
     skipUnsupported: flags.skipUnsupported === true,
@@ -170,9 +176,10 @@ async function namedCommit(
   repository: Repository,
   flag: string,
   ref: string,
+  signal: AbortSignal,
 ): Promise<NamedCommit> {
-  const commit = await findCommit(repository, ref);
-  if (commit === null) throw new UsageError(`${flag} ${await unknownRef(repository, ref)}`);
+  const commit = await findCommit(repository, ref, signal);
+  if (commit === null) throw new UsageError(`${flag} ${await unknownRef(repository, ref, signal)}`);
   return { ref, commit };
 }
 
