@@ -375,6 +375,7 @@ class TraceComparison {
 
   async #closeRun(comparer: RunComparer, line: EndLine): Promise<void> {
     const { digest, failure } = await this.#candidate.close();
+    if (comparer.operations === 0) return; // there is no operation at which the sides could part
     if (failure !== null) {
       this.#pulse.throwIfInterrupted();
       comparer.breakAfter(this.#last.n, this.#last.op, failure);

@@ -135,3 +135,17 @@ test("a run that begins inside another without the state there is left out aloud
   expect((await replayTrace({ trace: both, start })).isPartial).toBe(true);
   await expect(replayTrace({ trace: only, start })).rejects.toThrow(/begin inside another/);
 });
+
+test("a run without any operation is invalid, whatever its end says", async () => {
+  const [header, run] = lines;
+  const end = {
+    kind: "end",
+    run: JSON.parse(run!).run as string,
+    ops: 0,
+    digest: "00ff00ff00ff00ff",
+  };
+  const path = written([header!, run!, JSON.stringify(end)]);
+  const result = await compareTrace({ trace: path, candidate: "self", start });
+  expect(summary(result)).toEqual(["invalid", "invalid", undefined, undefined]);
+  expect(summary(await compareFiles({ base: path, candidate: path }))[0]).toBe("invalid");
+});
