@@ -3,6 +3,7 @@
 import type { Extent } from "../../base/operations.js";
 import { pickAlternative } from "../../trace/alternatives.js";
 import { type AnySpec, memberSpec } from "../../trace/fields.js";
+import { isPairs } from "../id-lists.js";
 
 /** A value of a spec without its placement. @internal */
 export function withoutPlacement(spec: AnySpec, value: unknown): unknown {
@@ -15,12 +16,14 @@ export function withoutPlacement(spec: AnySpec, value: unknown): unknown {
       // an address is nothing but a place, and who keeps it to himself has granted as much
       return spec.space === "unnamed" || spec.space === "address" ? undefined : "an id";
     case "extents":
-      return countsOf(value as readonly Extent[], spec.zero === "unbound");
+      return isPairs(value) ? countsOf(value, spec.zero === "unbound") : value;
     case "list":
+      if (!Array.isArray(value)) return value;
       return (value as readonly unknown[]).map((item) => withoutPlacement(spec.of, item));
     case "map":
     case "object":
     case "banded": {
+      if (typeof value !== "object" || Array.isArray(value)) return value;
       const kept: Record<string, unknown> = {};
       for (const [key, member] of Object.entries(value as Readonly<Record<string, unknown>>)) {
         if (key.startsWith("x_")) continue;

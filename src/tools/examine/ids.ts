@@ -5,6 +5,7 @@ import type { AnySpec } from "../../trace/fields.js";
 import { memberSpec } from "../../trace/fields.js";
 import { below } from "../../trace/messages.js";
 import { findOperation } from "../../trace/operation-table.js";
+import { isPairs } from "../id-lists.js";
 
 /** How an answer names ids. @public */
 export type IdUse = "given" | "returned" | "moved here" | "moved away";
@@ -41,15 +42,6 @@ export function namedIds(op: OperationName, answer: Answer): readonly NamedIds[]
   const spec = findOperation(op)?.ok;
   if (spec !== undefined) walk(spec, answer.ok, { path: "/ok", key: "", use: "given" }, found);
   return found.filter(({ ids }) => isPairs(ids));
-}
-
-function isPairs(list: unknown): list is Extents {
-  if (!Array.isArray(list)) return false;
-  return list.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isNumber));
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number";
 }
 
 interface Place {
