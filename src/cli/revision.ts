@@ -66,10 +66,18 @@ function git(root: string, words: readonly string[], signal?: AbortSignal): Prom
     const options = {
       ...{ cwd: root, timeout: TIMEOUT_MS, windowsHide: true },
       killSignal: "SIGKILL" as const, // it only reads, and may hang
-      ...(signal === undefined ? {} : { signal }),
     };
-    execFile("git", ["--no-optional-locks", ...words], options, (error, stdout) => {
+    const child = execFile("git", ["--no-optional-locks", ...words], options, (error, stdout) => {
       resolve(error === null ? stdout : null);
     });
+    const stop = (): void => {
+      // where git is missing there is no process, and a signal to it would reach all of this process's group
+      if (child.pid !== undefined) child.kill("SIGKILL");
+      // what it started may live on and hold them open
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      resolve(null);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }

@@ -1,9 +1,10 @@
 // The commit that a report names is asked of git while the comparison works: a slow git, a broken one, one that hangs and none
 // at all.
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { folder, isOneLine, start } from "./command-line.js";
+import { bin, folder, isOneLine, start } from "./command-line.js";
 
 const COMMIT = "ab".repeat(20);
 const TRACE = "late-revision.jsonl";
@@ -78,4 +79,16 @@ test("SIGTERM ends the wait for the commit", async () => {
   const { code } = await start([...compare, "--json"], { env, signalAfterMs: ["SIGTERM", 1500] });
   expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
   expect(code).toBe(143);
+});
+
+test("where git is missing, a command that ends at once ends nothing but itself", () => {
+  const command = `"${process.execPath}" "${bin}" compare --nonsense; echo survived $?`;
+  for (let trial = 0; trial < 5; trial++) {
+    // in a group of its own: a signal to the group would reach the shell
+    const { stdout, stderr, signal } = spawnSync("/bin/sh", ["-c", command], {
+      ...{ encoding: "utf8", detached: true, timeout: 20_000 },
+      env: { PATH: join(folder, "nothing-here") },
+    });
+    expect([stdout, signal], stderr).toEqual(["survived 2\n", null]);
+  }
 });
