@@ -180,7 +180,7 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
   if (fx !== undefined && !Array.isArray(fx))
     return mistake(`"fx" of operation ${n} is not a list`);
   if (fx !== undefined && !fx.every(isEffect))
-    return mistake(`"fx" of operation ${n} has an effect that is no list with a word in front`);
+    return mistake(`"fx" of operation ${n} has an effect that is no list`);
   if (digest !== undefined && !isObject(digest))
     return mistake(`"digest" of operation ${n} is not an object`);
   if (message !== undefined && (typeof message !== "string" || ok === undefined))
@@ -194,7 +194,7 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
 
 // What its other words mean is the comparison's business.
 function isEffect(effect: unknown): boolean {
-  return Array.isArray(effect) && typeof effect[0] === "string";
+  return Array.isArray(effect);
 }
 
 function parseFail(n: number, fail: unknown): Reply | Mistake {

@@ -50,7 +50,7 @@ const POINT = object({ n: COUNT, op: text() });
 const ANSWER = openObject(
   {
     ok: optional(map("any", ANYTHING)),
-    err: optional(openObject({ code: text() }, ANYTHING)),
+    err: optional(map("any", ANYTHING)),
     fx: optional(list(list(ANYTHING))),
     digest: optional(map("any", ANYTHING)),
     message: optional(text()),

@@ -39,7 +39,7 @@ describe("a broken promise at operation k", () => {
     ["twice", "protocol", /^answered operation \d+ twice$/],
     ["both", "protocol", /^both "ok" and "err" for operation \d+$/],
     ["neither", "protocol", /^neither "ok" nor "err" for operation \d+$/],
-    ["bare-effect", "protocol", /^"fx" of operation \d+ has an effect that is no list with a word/],
+    ["bare-effect", "protocol", /^"fx" of operation \d+ has an effect that is no list/],
     ["unknown-key", "protocol", /^unknown key "efects" in the answer to operation \d+$/],
     ["deep", "protocol", /^nested deeper than 64 levels: /],
     ["wrong-message", "protocol", /^answered operation \d+ with "opened"$/],
