@@ -301,11 +301,11 @@ class FileComparison {
         if (this.#pulse.count(left.length)) await this.#pulse.breathe();
       });
     } finally {
-      this.#partsOf.set(line.run, comparer.parts); // a second look takes the same
+      // a second look takes the same, behind damage too
+      if (comparer.divergence !== null) this.#partsOf.set(line.run, comparer.parts);
     }
     if (!comparer.isOver) await this.#ends(comparer, base, candidate);
     this.#comparer = null;
-    if (comparer.divergence === null) this.#partsOf.delete(line.run);
     this.#results.add(comparer);
     this.#isStopped = comparer.divergence !== null && this.#options.first === true;
   }
