@@ -3,12 +3,12 @@ import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { CandidateError, EnvironmentError } from "../base/errors.js";
+import { isCommitHash } from "../base/commit-hash.js";
 import { nearestWord } from "../base/nearest.js";
 
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024; // a history of some millions of commits
 const REFS_MAX = 20_000; // looked at for the nearest name
 const TELLING_MAX = 200; // characters of what git said that are told
-const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /** How long git may take over a question that it answers from a few files. @internal */
 export const QUESTION_MS = 10_000;
@@ -84,13 +84,8 @@ export async function findCommit(
   if (ref.startsWith("-")) return null; // no ref may begin so, and git would take it for a flag
   const words = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
   const hash = (await question(repository, words, signal).catch(nothingOf)).trim();
-  if (hash !== "" && !isCommit(hash)) throw strangeAnswer("rev-parse", hash);
+  if (hash !== "" && !isCommitHash(hash)) throw strangeAnswer("rev-parse", hash);
   return hash === "" ? null : hash;
-}
-
-/** Whether a line of git's is the full hash of a commit. @internal */
-export function isCommit(text: string): boolean {
-  return COMMIT.test(text);
 }
 
 /** What to say of a ref that names no commit: one line, with the nearest branch or tag. @public */

@@ -1,6 +1,7 @@
 // The history between two commits, asked of git: what is left to test, where two lines meet, who wrote what.
+import { isCommitHash } from "../base/commit-hash.js";
 import { EnvironmentError } from "../base/errors.js";
-import { git, GitFailure, isCommit, strangeAnswer } from "./checkout-git.js";
+import { git, GitFailure, strangeAnswer } from "./checkout-git.js";
 import type { Repository } from "./checkout-git.js";
 
 /** A commit as a reader knows it. @public */
@@ -57,7 +58,7 @@ export class History {
   async #commits(words: readonly string[]): Promise<string[]> {
     const lines = (await this.#text(words)).split("\n").filter((line) => line !== "");
     const commits = lines.map((line) => line.split(" ", 1)[0] ?? "");
-    const strange = commits.findIndex((commit) => !isCommit(commit));
+    const strange = commits.findIndex((commit) => !isCommitHash(commit));
     if (strange >= 0) throw strangeAnswer(words[0] ?? "", lines[strange] ?? "");
     return commits;
   }

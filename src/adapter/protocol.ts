@@ -179,7 +179,8 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
   }
   if (fx !== undefined && !Array.isArray(fx))
     return mistake(`"fx" of operation ${n} is not a list`);
-  if (fx !== undefined && !fx.every(isEffect))
+  // what its words mean is the comparison's business
+  if (fx !== undefined && !fx.every((effect) => Array.isArray(effect)))
     return mistake(`"fx" of operation ${n} has an effect that is no list`);
   if (digest !== undefined && !isObject(digest))
     return mistake(`"digest" of operation ${n} is not an object`);
@@ -190,11 +191,6 @@ function parseAnswer(value: Fields, line: string): Reply | Mistake {
   if (digest !== undefined && Object.keys(digest).length > 0) answer["digest"] = digest;
   if (message !== undefined) answer["message"] = message;
   return { kind: "answer", n, answer: answer };
-}
-
-// What its other words mean is the comparison's business.
-function isEffect(effect: unknown): boolean {
-  return Array.isArray(effect);
 }
 
 function parseFail(n: number, fail: unknown): Reply | Mistake {

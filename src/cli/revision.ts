@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Commit } from "../adapter/adapter.js";
+import { isCommitHash } from "../base/commit-hash.js";
 import { PACKAGE_ROOT } from "./place.js";
 
 const TIMEOUT_MS = 5000;
@@ -36,7 +37,6 @@ export function forgetRevision(): void {
 }
 
 const UNKNOWN: Commit = { revision: null, dirty: null };
-const COMMIT = /^[0-9a-f]{40,64}$/;
 
 /** The revision of the package in `root`; never fails. @internal */
 export async function readFrom(root: string, signal?: AbortSignal): Promise<Commit> {
@@ -54,7 +54,7 @@ function packedRevision(root: string): Commit {
   try {
     const packed = JSON.parse(readFileSync(join(root, "dist", "revision.json"), "utf8")) as unknown;
     const { revision, dirty } = packed as Readonly<Record<string, unknown>>;
-    if (typeof revision !== "string" || !COMMIT.test(revision)) return UNKNOWN;
+    if (typeof revision !== "string" || !isCommitHash(revision)) return UNKNOWN;
     return { revision, dirty: typeof dirty === "boolean" ? dirty : null };
   } catch {
     return UNKNOWN; // not made by npm pack

@@ -1,7 +1,9 @@
 // Starts the built command line as its users do, and gives back what came out.
 import { spawn } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 
@@ -141,4 +143,13 @@ export function breakingModule(n: number): string {
      }`,
   );
   return `module:${path}`;
+}
+
+/** A PATH on which `git` is this script. */
+export function gitThat(name: string, script: string): Readonly<Record<string, string>> {
+  const home = join(folder, `git-${name}`);
+  mkdirSync(home);
+  writeFileSync(join(home, "git"), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(home, "git"), 0o755);
+  return { PATH: `${home}${delimiter}${process.env["PATH"] ?? ""}` };
 }

@@ -1,10 +1,9 @@
 // The commit that a report names is asked of git while the comparison works: a slow git, a broken one, one that hangs and none
 // at all.
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { bin, folder, isOneLine, start } from "./command-line.js";
+import { bin, folder, gitThat, isOneLine, start } from "./command-line.js";
 
 const COMMIT = "ab".repeat(20);
 const TRACE = "late-revision.jsonl";
@@ -14,15 +13,6 @@ beforeAll(async () => {
   const { code } = await start(["record", "--seeds", "3:4", "--ops", "200", "--out", TRACE]);
   expect(code).toBe(0);
 });
-
-/** A PATH on which `git` is this script. */
-function gitThat(name: string, script: string): Readonly<Record<string, string>> {
-  const home = join(folder, `git-${name}`);
-  mkdirSync(home);
-  writeFileSync(join(home, "git"), `#!/bin/sh\n${script}\n`);
-  chmodSync(join(home, "git"), 0o755);
-  return { PATH: `${home}${delimiter}${process.env["PATH"] ?? ""}` };
-}
 
 const compare = ["compare", "--trace", TRACE, "--candidate", "self:none"];
 

@@ -1,11 +1,9 @@
 // A git that hangs, or prints what means nothing: one line, no hanging process, and the signal that ends it at once.
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { git } from "../../src/adapter/checkout-git.js";
 import { EnvironmentError } from "../../src/base/errors.js";
-import { folder, isOneLine, start } from "./command-line.js";
+import { folder, gitThat, isOneLine, start } from "./command-line.js";
 
 const TRACE = "strange-git.jsonl";
 
@@ -13,15 +11,6 @@ beforeAll(async () => {
   const { code } = await start(["record", "--seeds", "3:4", "--ops", "50", "--out", TRACE]);
   expect(code).toBe(0);
 });
-
-/** A PATH on which `git` is this script. */
-function gitThat(name: string, script: string): Readonly<Record<string, string>> {
-  const home = join(folder, `git-${name}`);
-  mkdirSync(home);
-  writeFileSync(join(home, "git"), `#!/bin/sh\n${script}\n`);
-  chmodSync(join(home, "git"), 0o755);
-  return { PATH: `${home}${delimiter}${process.env["PATH"] ?? ""}` };
-}
 
 const toCommit = ["compare", "--trace", TRACE, "--candidate", "ref:HEAD"];
 const bisect = ["bisect", "--trace", TRACE, "--good", "HEAD~1", "--bad", "HEAD"];
